@@ -42,6 +42,9 @@ use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 use crate::ui::pages::saved_views_bar::{Bar, saved_views_bar};
 
+/// The parameter that asks what fetching the days of the range again costs.
+const AGAIN: &str = "again";
+
 /// The data that all parts of the page share.
 struct AnalyticsPage {
     project: String,
@@ -52,7 +55,7 @@ struct AnalyticsPage {
     note: Option<(String, String)>,
     /// The compared days, if some of them are missing.
     wanted: Option<MissingDays>,
-    /// The stored days of the range, for a person who may fetch them again.
+    /// The stored days of the range, if a person who may fetch them again asked for their cost.
     again: Option<FetchAgain>,
     /// The pages of the table that open pull requests change.
     changed: Vec<ChangedPage>,
@@ -87,7 +90,8 @@ pub fn Analytics() -> impl IntoView {
         {
             context.wanted = MissingDays::load(&context.project, range).await;
         }
-        if context.session.can_start_jobs()
+        if params.get(AGAIN).is_some()
+            && context.session.can_start_jobs()
             && report.as_ref().is_ok_and(|report| !matches!(report, AnalyticsReport::Live(_)))
             && let Some(range) = context.range()
         {
@@ -161,6 +165,13 @@ impl AnalyticsPage {
     /// The URL of this page, for forms.
     fn url(&self) -> String {
         self.query.href(&self.project)
+    }
+
+    /// The URL of this page with the cost of fetching its days again.
+    fn url_again(&self) -> String {
+        let url = self.url();
+        let separator = if url.contains('?') { '&' } else { '?' };
+        format!("{url}{separator}{AGAIN}=1")
     }
 
     /// The first and the last of these days.

@@ -110,7 +110,7 @@ impl FetchAgain {
     }
 }
 
-/// A fold with the button that fetches stored days again, and its cost.
+/// The button that fetches stored days again, and its cost.
 pub(super) fn fetch_again(project: &str, again: &FetchAgain, back: &str) -> AnyView {
     let FetchAgain { range, stored, history } = again;
     let hidden = vec![
@@ -140,12 +140,11 @@ pub(super) fn fetch_again(project: &str, again: &FetchAgain, back: &str) -> AnyV
     });
     let waiting = history.waiting.clone().filter(|_| again.is_pending());
     view! {
-        <details class="fetch-again">
-            <summary>"Fetch these days again"</summary>
+        <div class="fetch-days">
             <p>{cost}</p>
             {post_form("fetch-again-form", FetchDays::PATH, hidden, button)}
-        </details>
-        <p role="status">{pending} " " {waiting}</p>
+            <p role="status">{pending} " " {waiting}</p>
+        </div>
         {failing(&history.failing, *range)}
     }
     .into_any()

@@ -162,11 +162,14 @@ async fn stored_days_are_fetched_again_on_request() {
     assert_eq!(stored().await, json!({"days": 2, "calls": 2, "requested": 0}));
     app.upstream.reset().await;
     app.upstream.on_views(site(|_, _| 3)).await;
+    let link = "again=1\">Fetch these days again";
     let page = operator.get("/p/docs/analytics?from=2025-03-05&to=2025-03-06&path=%2Fx").await.text;
+    assert!(page.contains(link) && !page.contains("Fetch 2 days again"), "{page}");
+    let page = operator.get("/p/docs/analytics?from=2025-03-05&to=2025-03-06&path=%2Fx&again=1").await.text;
     assert!(page.contains("Fetch 2 days again (2 calls)"), "{page}");
     let reader = app.sign_in("vera").await;
-    let page = reader.get("/p/docs/analytics?from=2025-03-05&to=2025-03-06&path=%2Fx").await.text;
-    assert!(!page.contains("Fetch 2 days again"), "a viewer spends no calls");
+    let page = reader.get("/p/docs/analytics?from=2025-03-05&to=2025-03-06&path=%2Fx&again=1").await.text;
+    assert!(!page.contains("Fetch 2 days again") && !page.contains(link), "a viewer spends no calls");
     let again: Vec<(&str, &str)> = days.into_iter().chain([("again", "true")]).collect();
     reader.post("/api/history/fetch", &again).await.refused(403, "forbidden");
     operator.post_json("/api/history/fetch", &again).await;

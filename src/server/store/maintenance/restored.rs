@@ -85,10 +85,9 @@ impl Store {
             .await?
             .rows_affected();
         for (id, scope, at) in calls {
-            let call =
-                "INSERT INTO upstream_calls (id, scope, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
-            // A prompt that is claimed again gets the id that its claim after the backup had.
-            let id = format!("restored {id}");
+            // Another id, because a prompt that is claimed again has the id of its claim after the backup.
+            let call = "INSERT INTO upstream_calls (id, scope, at) SELECT 'restored ' || $1, $2, $3
+                 WHERE NOT EXISTS (SELECT 1 FROM upstream_calls WHERE id = $1)";
             sqlx::query(call).bind(id).bind(scope).bind(*at).execute(&mut *tx).await?;
         }
         let restored = Restored {

@@ -95,7 +95,14 @@ pub(super) fn provenance(context: &AnalyticsPage, pages: &PagesReport) -> AnyVie
         .wanted
         .as_ref()
         .map(|wanted| fetch_days(&context.project, wanted, &context.url(), context.session.can_start_jobs()));
-    let again = context.again.as_ref().map(|again| fetch_again(&context.project, again, &context.url()));
+    let again = match &context.again {
+        Some(again) => Some(fetch_again(&context.project, again, &context.url_again())),
+        None if context.session.can_start_jobs() => Some(
+            view! { <p class="faint"><a href=context.url_again()>"Fetch these days again"</a></p> }
+                .into_any(),
+        ),
+        None => None,
+    };
     view! { <p class="provenance">"From the daily history (UTC days)" {updated} {compared}</p> {fetch} {again} }
         .into_any()
 }
