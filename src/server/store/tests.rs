@@ -244,7 +244,7 @@ async fn shared_call_counts_in_both_scopes_or_neither() {
     );
     let later = later.plus_seconds(3601);
     store.pause_calls(&work().at(later), "views", later.plus_seconds(60)).await.unwrap();
-    assert!(!store.acquire_shared_call(views, third(1), None, later).await.unwrap().is_some());
+    assert!(store.acquire_shared_call(views, third(1), None, later).await.unwrap().is_none());
 }
 
 #[tokio::test]
@@ -304,7 +304,7 @@ async fn budget_covers_a_rolling_hour() {
         assert!(ledger.store.acquire_call("s", 3, NOON.plus_seconds(60 * minute)).await.unwrap().is_some());
     }
     let at = NOON.plus_seconds(60 * 30);
-    assert!(!ledger.store.acquire_call("s", 3, at).await.unwrap().is_some());
+    assert!(ledger.store.acquire_call("s", 3, at).await.unwrap().is_none());
     let meter = ledger.store.meter("s", 3, at).await.unwrap();
     assert_eq!((meter.used, meter.next_fits_at), (3, Some(NOON.plus_seconds(3600))));
     assert!(ledger.store.acquire_call("s", 3, NOON.plus_seconds(3600)).await.unwrap().is_some());

@@ -50,7 +50,7 @@ pub(super) async fn remove_old(
     let checked = check(&store, new, &old).await;
     store.close().await;
     checked?;
-    Ok(old.iter().try_for_each(|path| fs::remove_file(path))?)
+    Ok(old.iter().try_for_each(fs::remove_file)?)
 }
 
 /// All but the newest `keep`, and the last one of each of the last weeks.
