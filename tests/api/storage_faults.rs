@@ -106,7 +106,9 @@ async fn moved_or_replaced_database_file_is_unready_and_logged_once() {
         (server.output().matches("still: the database cannot be written").count() > 1).then_some(())
     })
     .await;
-    let logged = complaints(&server).split_off(before);
+    // A task may need one more connection meanwhile, and cannot open the file.
+    let mut logged = complaints(&server).split_off(before);
+    logged.retain(|line| line.contains("the database cannot be written"));
     assert_eq!(logged.len(), 2, "{logged:#?}");
 
     std::fs::rename(&away, &file).unwrap();

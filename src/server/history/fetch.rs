@@ -115,7 +115,9 @@ impl History {
         self.store.store_page(&self.work, project, day, number, &page, requested_at).await?;
         let mut failed = failed;
         // The page that failed was fetched after all: failures of a day are counted in a row.
-        if number > 0 && failed.as_ref().is_some_and(backoff::retains_pages) {
+        let is_over =
+            |failed: &FailedDay| backoff::retains_pages(failed) && failed.cause != FetchFailure::NotStored;
+        if number > 0 && failed.as_ref().is_some_and(is_over) {
             self.store.forget_failing_day(&self.work, project, day).await?;
             failed = None;
         }
@@ -152,12 +154,17 @@ impl History {
             return Ok(Step::Wait(self.room_at().await?));
         }
         let (now, cause) = (self.clock.now(), backoff::cause(error));
-        // It is no failure of this day. Its pages stay for a while.
+        self.fetched(project, is_requested);
         if backoff::concerns_project(error) {
+            // Perhaps only this day is refused: a request for it ends as one for a failing day.
+            if is_requested && matches!(error, UpstreamError::Refused { status: 403 | 404, .. }) {
+                let failed = backoff::next_failure(failed.as_ref(), day, cause, now);
+                self.store.record_failing_day(&self.work, project, failed).await?;
+            }
+            // Its pages stay for a while.
             self.backoff().project_failed(project, cause, now);
             return Ok(Step::Failed);
         }
-        self.fetched(project, is_requested);
         let failed = backoff::next_failure(failed.as_ref(), day, cause, now);
         let mut has_pages = partial_day.is_some();
         if has_pages && !backoff::retains_pages(&failed) {
@@ -187,8 +194,9 @@ impl History {
 
     /// The time until which the circuit breaker for page views is open.
     pub(super) async fn circuit_open_until(&self) -> Result<Option<Timestamp>, StoreError> {
-        let until = self.governor.health().report().await?.open_until(Operation::Views);
-        Ok(until.filter(|until| *until > self.clock.now()))
+        let now = self.clock.now();
+        let until = self.governor.health().report().await?.open_until(Operation::Views, now);
+        Ok(until.filter(|until| *until > now))
     }
 }
 

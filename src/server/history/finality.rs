@@ -84,7 +84,7 @@ pub(super) fn decide(before: Option<&FetchedDay>, new: &NewFetch, now: Timestamp
 
 /// Whether a response has no views: no rows, or nothing but zeros.
 fn is_empty(new: &NewFetch) -> bool {
-    new.rows == 0 || new.totals.total == 0
+    new.rows == 0 || (new.totals.total == 0 && new.sums.total == 0)
 }
 
 /// Counts each UTC day once. The first response with views ends the count.

@@ -98,8 +98,12 @@ impl History {
         if !self.window(now).contains(day) && !before.is_some_and(|before| before.contains(day)) {
             return Ok(false);
         }
+        let is_recent = self.window(now).contains(day);
         let stored = self.store.fetched_days(project, DayRange::ending(day, 1)).await?;
-        Ok(stored.first().is_none_or(|stored| finality::due_at(stored, now, Duration::ZERO).is_some()))
+        // A day before the window is fetched once, and again only while it may be empty by mistake.
+        Ok(stored.first().is_none_or(|stored| {
+            (is_recent || stored.empty.days > 0) && finality::due_at(stored, now, Duration::ZERO).is_some()
+        }))
     }
 
     /// The requested days of a range, and whether each is stored.

@@ -16,7 +16,6 @@ use crate::model::id::ProjectId;
 use crate::model::job::RemoteJob;
 use crate::model::paging::PageLimit;
 use crate::model::time::Timestamp;
-use crate::model::upstream::Operation;
 use crate::server::jobs::Jobs;
 use crate::server::store::StoreError;
 use crate::server::store::jobs::intents::{DeliveryOutcome, Intent};
@@ -218,18 +217,22 @@ impl Jobs {
         Ok(self.poll_answers(project).await? || self.views_answer(project).await?)
     }
 
-    /// A poll has no published limit. A pause is an answer, too: the platform asked for it or refuses reads, and is not failing then.
+    /// A poll has no published limit.
     async fn poll_answers(&self, project: &ProjectId) -> anyhow::Result<bool> {
         let Some(remote_id) = self.store.any_remote_job(project).await? else { return Ok(false) };
-        match self.governor.acquire_poll(project).await? {
-            Ok(permit) => Ok(answers(project, self.upstream.job(permit, project, &remote_id).await)),
-            Err(_) => Ok(self.governor.health().report().await?.open_until(Operation::Read).is_none()),
-        }
+        let Ok(permit) = self.governor.acquire_poll(project).await? else { return Ok(false) };
+        Ok(answers(project, self.upstream.job(permit, project, &remote_id).await))
     }
 
-    /// The call is counted, and never uses those that are reserved for people.
+    /// The call is counted. It uses one that is reserved for people only if the background has none: people wait for their prompts.
     async fn views_answer(&self, project: &ProjectId) -> anyhow::Result<bool> {
-        let permit = match self.governor.acquire_in_background(&Scope::Analytics).await {
+        let acquired = match self.governor.acquire_in_background(&Scope::Analytics).await {
+            Err(error) if error.code == ErrorCode::BudgetSpent => {
+                self.governor.acquire(&Scope::Analytics).await
+            }
+            acquired => acquired,
+        };
+        let permit = match acquired {
             Ok(permit) => permit,
             Err(error) if error.code == ErrorCode::DatabaseUnavailable => return Err(error.into()),
             Err(_) => return Ok(false),

@@ -175,7 +175,7 @@ impl Page {
             "Whether calls of an operation are paused because the platform keeps failing",
             Operation::VARIANTS.iter().map(|operation| {
                 let labels = labels([("operation", operation_label(*operation))]);
-                (labels, f64::from(u8::from(report.open_until(*operation).is_some())))
+                (labels, f64::from(u8::from(report.open_until(*operation, now).is_some())))
             }),
         );
         let is_refused = report.key_refused_at().is_some();

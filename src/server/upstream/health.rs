@@ -187,7 +187,7 @@ impl Health {
                 operation,
                 last_success_at: last.succeeded_at,
                 last_error: last.failure,
-                circuit_open_until: report.open_until(operation),
+                circuit_open_until: report.open_until(operation, self.clock.now()),
             });
         }
         Ok(operations)
@@ -206,10 +206,12 @@ impl Report {
         Self { open: open.map(circuit).collect(), breaks_after: 0 }
     }
 
-    /// The time of the next probe, while the circuit breaker is open; for prompts, the last one of all projects.
-    pub fn open_until(&self, operation: Operation) -> Option<Timestamp> {
+    /// The time of the next probe, while the circuit breaker is open; for prompts, the last one of all projects in which one was tried recently.
+    pub fn open_until(&self, operation: Operation, now: Timestamp) -> Option<Timestamp> {
         let is_of = |open: &&OpenCircuit| match operation {
-            Operation::Create | Operation::FollowUp => open.name.starts_with(PROMPTS),
+            Operation::Create | Operation::FollowUp => {
+                open.name.starts_with(PROMPTS) && open.tried_at > now.plus_seconds(-RECENT_SECONDS)
+            }
             Operation::Read => open.name == Read::Jobs.circuit(),
             Operation::Views => open.name == Read::Views.circuit(),
         };

@@ -57,6 +57,8 @@ struct AnalyticsPage {
     wanted: Option<MissingDays>,
     /// The stored days of the range, if a person who may fetch them again asked for their cost.
     again: Option<FetchAgain>,
+    /// Whether that person asked.
+    asks_again: bool,
     /// The pages of the table that open pull requests change.
     changed: Vec<ChangedPage>,
 }
@@ -78,6 +80,7 @@ pub fn Analytics() -> impl IntoView {
         note: note.map(|note| (note.typed("day").to_owned(), note.typed("text").to_owned())),
         wanted: None,
         again: None,
+        asks_again: params.get(AGAIN).is_some(),
         changed: Vec::new(),
     };
     page(async move {
@@ -90,7 +93,7 @@ pub fn Analytics() -> impl IntoView {
         {
             context.wanted = MissingDays::load(&context.project, range).await;
         }
-        if params.get(AGAIN).is_some()
+        if context.asks_again
             && context.session.can_start_jobs()
             && report.as_ref().is_ok_and(|report| !matches!(report, AnalyticsReport::Live(_)))
             && let Some(range) = context.range()

@@ -320,3 +320,39 @@ async fn day_that_cannot_be_stored_stops_no_other() {
         json!([{"day": "2025-03-09", "attempts": 1, "cause": "not_stored", "next_try_at": "2025-03-10T11:00:00Z"}])
     );
 }
+
+#[tokio::test]
+async fn refused_requested_day_does_not_stop_the_others() {
+    let app = TestApp::with(keeping(5)).await;
+    app.upstream
+        .on_views(|request: &Request| match requested(request).day.as_str() {
+            "2025-01-01" => ResponseTemplate::new(404).set_body_json(json!({"error": "before your plan"})),
+            _ => site(|_, _| 1)(request),
+        })
+        .await;
+    let wish = [("project", "docs"), ("from", "2025-01-01"), ("to", "2025-01-01")];
+    app.operator().await.post_json("/api/history/fetch", &wish).await;
+    for _ in 0..30 {
+        later(&app, HOUR / 4).await;
+    }
+    assert_eq!(rows(&app, "docs").await.len(), 5);
+    let requested = requested_days(&app, "docs").await;
+    assert_eq!(requested.iter().filter(|day| *day == "2025-01-01").count(), 5, "the request ends");
+    assert_eq!(state(&app).await["failing"][0]["next_try_at"], json!(null));
+}
+
+#[tokio::test]
+async fn request_for_a_large_day_that_cannot_be_stored_ends() {
+    let mut settings = keeping(1);
+    settings.budget.analytics_per_hour = 10_000;
+    let app = TestApp::with(settings).await;
+    app.upstream.on_views(site(|_, day| if day == "2025-01-01" { 600 } else { 1 })).await;
+    app.ledger().refuse("INSERT ON page_views", "NEW.project = 'docs' AND NEW.day = '2025-01-01'").await;
+    let wish = [("project", "docs"), ("from", "2025-01-01"), ("to", "2025-01-01")];
+    app.operator().await.post_json("/api/history/fetch", &wish).await;
+    for _ in 0..8 {
+        later(&app, HOUR).await;
+    }
+    let failing = state(&app).await["failing"].clone();
+    assert_eq!((&failing[0]["attempts"], &failing[0]["next_try_at"]), (&json!(5), &json!(null)), "{failing}");
+}

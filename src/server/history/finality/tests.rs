@@ -18,7 +18,8 @@ fn views(total: u64) -> ViewCounts {
 /// A fetch of the day; different totals give different digests.
 fn fetched(begun_at: &str, total: u64) -> NewFetch {
     let (day, begun_at) = (DAY.parse().unwrap(), at(begun_at));
-    NewFetch { day, begun_at, totals: views(total), rows: total, digest: total.to_string(), even: true }
+    let (totals, digest) = (views(total), total.to_string());
+    NewFetch { day, begun_at, totals, sums: totals, rows: total, digest, even: true }
 }
 
 /// The day after these fetches, each written when it began.
@@ -196,6 +197,10 @@ fn rows_of_zeros_and_a_wrong_clock_erase_no_views() {
     assert!(matches!(decide(Some(&day), &zeros, now), DayDecision::Keep { mark: Some(Mark::Empty), .. }));
     let no_rows = NewFetch { rows: 0, even: false, ..fetched("2026-11-11T06:00:00Z", 5_000) };
     assert!(matches!(decide(Some(&day), &no_rows, now), DayDecision::Keep { .. }));
+    // Totals are missing in this response, and its rows have views.
+    let no_totals = NewFetch { totals: views(0), even: false, ..fetched("2026-11-11T06:00:00Z", 6_000) };
+    let decision = decide(Some(&day), &no_totals, now);
+    assert!(matches!(decision, DayDecision::Replace { mark: Some(Mark::Uneven), .. }), "{decision:?}");
     let ahead = after(&[fetched("2027-11-11T00:00:00Z", 5_000)]);
     let kept = decide(Some(&ahead), &fetched("2026-11-11T06:00:00Z", 0), now);
     assert!(matches!(kept, DayDecision::Keep { final_at: None, .. }), "{kept:?}");

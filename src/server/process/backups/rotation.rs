@@ -24,7 +24,7 @@ const SMALLER_FACTOR: u64 = 2;
 #[derive(Debug, Error)]
 pub(super) enum Refusal {
     #[error(
-        "the database is not a later state of the one in {0}. If that is intended, for example after a restore, remove it by hand"
+        "the database is not a later state of the one in {0}. If that is intended, for example after a restore, remove these files by hand"
     )]
     OtherDatabase(String),
     #[error("the newest backup has less than half the size of {0}. If that is intended, remove {0} by hand")]
@@ -67,7 +67,7 @@ fn no_longer_retained(found: &[(Timestamp, PathBuf)], keep: usize, now: Timestam
     older.iter().map(|(_, path)| path).filter(is_old).cloned().collect()
 }
 
-/// Whether each of `old` is an earlier state of the database in `new`. Names all that are not.
+/// Whether each of `old` is an earlier state of the database in `new`. The error names all that are not, or one that cannot be read.
 async fn check(store: &Store, new: &Path, old: &[PathBuf]) -> Result<(), Refusal> {
     let new_bytes = fs::metadata(new)?.len();
     let (mut smaller, mut others, mut unreadable) = (Vec::new(), Vec::new(), None);

@@ -26,8 +26,8 @@ const METERS: &str = "SELECT
     (SELECT COALESCE(MAX(ends_at), 0) FROM upstream_pauses WHERE scope = $2 AND ends_at > $5 AND ends_at <= $6),
     (SELECT COALESCE(MAX(ends_at), 0) FROM upstream_pauses WHERE scope = $3 AND ends_at > $5 AND ends_at <= $6),
     (SELECT COUNT(*) FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.state = 'queued' AND j.project = $7),
-    (SELECT COUNT(*) FROM upstream_circuits WHERE tried_at IS NOT NULL AND circuit IN
-        ('reads', 'analytics', 'key', 'prompts:' || $7)),
+    (SELECT COUNT(*) FROM upstream_circuits WHERE (tried_at IS NOT NULL AND circuit IN ('reads', 'analytics', 'key'))
+        OR (tried_at > $4 AND circuit = 'prompts:' || $7)),
     (SELECT COUNT(*) FROM upstream_circuits WHERE tried_at IS NOT NULL AND circuit = 'key'),
     (SELECT COUNT(*) FROM pull_requests WHERE project = $7 AND waiting_for <> 'nobody' AND waiting_for = 'reviewer'),
     (SELECT COUNT(*) FROM upstream_circuits WHERE tried_at > $4 AND circuit IN
@@ -38,7 +38,8 @@ pub struct Meters {
     pub of_scopes: [Meter; 3],
     /// Queued prompts of the project.
     pub waiting: u32,
-    /// Open circuit breakers that concern the project, including that of the key, without those of refused operations.
+    /// Open circuit breakers that concern the project, including that of the key, without those of refused operations. That of its prompts counts
+    /// for an hour after it was tried.
     pub open_circuits: u32,
     /// The operations of the project that the platform refuses.
     pub refused_operations: u32,

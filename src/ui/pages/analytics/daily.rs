@@ -97,6 +97,10 @@ pub(super) fn provenance(context: &AnalyticsPage, pages: &PagesReport) -> AnyVie
         .map(|wanted| fetch_days(&context.project, wanted, &context.url(), context.session.can_start_jobs()));
     let again = match &context.again {
         Some(again) => Some(fetch_again(&context.project, again, &context.url_again())),
+        None if context.asks_again && context.session.can_start_jobs() => {
+            let text = "What fetching these days again costs is not known now.";
+            Some(view! { <p class="faint">{text}</p> }.into_any())
+        }
         None if context.session.can_start_jobs() => Some(
             view! { <p class="faint"><a href=context.url_again()>"Fetch these days again"</a></p> }
                 .into_any(),

@@ -44,6 +44,8 @@ pub struct NewFetch {
     /// When its first page was requested.
     pub begun_at: Timestamp,
     pub totals: ViewCounts,
+    /// Of its rows.
+    pub sums: ViewCounts,
     pub rows: u64,
     /// Equal for equal rows and totals, within one database.
     pub digest: String,
@@ -148,7 +150,7 @@ impl Store {
         let (number, sums, digest, rollup) =
             blocking::run(written.len(), move || summed(&written, totals)).await;
         let even = sums == totals && !corrected;
-        Ok((NewFetch { day, begun_at, totals, rows: number, digest, even }, rollup))
+        Ok((NewFetch { day, begun_at, totals, sums, rows: number, digest, even }, rollup))
     }
 
     /// Removes all rows of one version of a day.
