@@ -40,6 +40,10 @@ const AT_A_BAD_MOMENT: u64 = 7;
 const LONG_STALL: Duration = Duration::from_secs(30);
 const SHORT_STALL: Duration = Duration::from_secs(4);
 
+/// After this many rounds nothing is disturbed for a while, which is long enough to end every delivery.
+const BETWEEN_CALMS: u64 = 100;
+const CALM: Duration = Duration::from_secs(75);
+
 /// One kill in this many happens while the process is still starting.
 const KILLED_WHILE_STARTING: u64 = 8;
 
@@ -64,7 +68,8 @@ async fn main() -> ExitCode {
     let sending = Sending::watch(server.url());
     let people = People::begin(PEOPLE, seed, &server, &book);
     let stall = if rounds > FEW_ROUNDS { LONG_STALL } else { SHORT_STALL };
-    disturb(&mut server, &upstream, rounds, stall, &mut Random::of(seed, 1)).await;
+    disturb(&mut server, &upstream, &sending, rounds, stall, &mut Random::of(seed, 1)).await;
+    sending.set_calm(true);
     people.end().await;
     server.until_idle().await;
     let stuck = sending.too_long();
@@ -82,6 +87,7 @@ async fn main() -> ExitCode {
 async fn disturb(
     server: &mut Server,
     upstream: &Upstream,
+    sending: &Sending,
     rounds: u64,
     stall: Duration,
     random: &mut Random,
@@ -108,8 +114,13 @@ async fn disturb(
             }
             _ => kill(server, replica, random).await,
         }
-        if round % 50 == 0 {
+        if round.is_multiple_of(50) {
             println!("    {round} rounds");
+        }
+        if round.is_multiple_of(BETWEEN_CALMS) {
+            sending.set_calm(true);
+            tokio::time::sleep(CALM).await;
+            sending.set_calm(false);
         }
     }
 }

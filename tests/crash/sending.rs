@@ -1,4 +1,5 @@
-//! Watches how long prompts are being sent.
+//! Watches how long prompts are being sent while nothing is disturbed: a process judges the deliveries of others only after 45 s of regular
+//! heartbeats, and under constant kills none has them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -6,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use sqlx::AnyConnection;
 
-/// No delivery takes longer, whatever happens: neither its process nor its database ends it later.
+/// No delivery lasts longer than this, whatever happened before.
 const LONGEST: Duration = Duration::from_secs(60);
 
 const INTERVAL: Duration = Duration::from_millis(500);
@@ -20,6 +21,8 @@ pub(crate) struct Sending(Arc<Mutex<Seen>>);
 
 #[derive(Default)]
 struct Seen {
+    /// When the last disturbance ended; `None` while there are some.
+    calm_since: Option<Instant>,
     since: HashMap<Claim, Instant>,
     too_long: HashMap<Claim, Duration>,
 }
@@ -48,11 +51,17 @@ impl Sending {
         let (mut seen, now) = (self.0.lock().unwrap(), Instant::now());
         seen.since.retain(|claim, _| open.contains(claim));
         for claim in open {
-            let lasts = now - *seen.since.entry(claim.clone()).or_insert(now);
-            if lasts > LONGEST {
+            let since = *seen.since.entry(claim.clone()).or_insert(now);
+            let lasts = seen.calm_since.map(|calm| now - calm.max(since));
+            if let Some(lasts) = lasts.filter(|lasts| *lasts > LONGEST) {
                 seen.too_long.insert(claim, lasts);
             }
         }
+    }
+
+    /// Begins or ends a time without disturbances.
+    pub(crate) fn set_calm(&self, is_calm: bool) {
+        self.0.lock().unwrap().calm_since = is_calm.then(Instant::now);
     }
 
     pub(crate) fn too_long(&self) -> Vec<String> {
