@@ -122,7 +122,7 @@ pub(super) fn fetch_again(project: &str, again: &FetchAgain, back: &str) -> AnyV
     ];
     let calls = counted(stored.calls, "call", "calls");
     let cost = format!(
-        "This takes at least {calls}; this hour has {} left for it. Figures that differ replace the stored ones, and their days are marked; a response without views replaces others only on the third day.",
+        "Fetching these days again takes at least {calls}; this hour has {} left for it. Figures that differ replace the stored ones, and their days are marked; a response without views replaces others only on the third day.",
         grouped(history.calls_left.into())
     );
     let label = format!("Fetch {} again ({calls})", counted(stored.days.into(), "day", "days"));
