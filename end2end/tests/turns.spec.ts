@@ -107,7 +107,7 @@ test("facts link to report, repository and branch; follow-ups add pages", async 
   await expect(facts(page).getByRole("link", { name: ref })).toHaveAttribute("href", new RegExp(`/tree/${ref}$`));
   await page.getByLabel("Follow-up").fill("emulator:slow Do the same for /faq");
   await page.getByRole("button", { name: "Send follow-up" }).click();
-  const added = facts(page).getByRole("link", { name: "/faq" });
+  const added = facts(page).getByRole("link", { name: "/faq", exact: true });
   await expect(added).toHaveAttribute("href", /\/analytics\?path=\/faq$/);
 });
 
