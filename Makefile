@@ -6,7 +6,7 @@ BUILD_CACHE ?= $(HOME)/.cache/docket-build
 export BUILD_CACHE
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev build dist test lint supply-chain fmt fuzz e2e conformance crash soak soak-code-host attack bench screenshots setup clean
+.PHONY: help run dev build dist test lint supply-chain fmt fuzz e2e conformance crash soak soak-faults soak-code-host attack bench screenshots setup clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,6 +60,9 @@ crash: ## Kill the process at 300 random moments under load (ROUNDS=, SEED=): no
 # REPLICAS=3 is three processes on PostgreSQL.
 soak: build ## Let 200 simulated people use the release binary through the platform's faults (MINUTES=): nothing grows, no response is wrong
 	@scripts/soak.sh $(or $(MINUTES),10) $(or $(REPLICAS),1)
+
+soak-faults: build ## Single things outside fail all the time (MINUTES=): everything else goes on at its usual pace
+	@node scripts/soak-faults.mjs $$PWD/target/release/docket $(or $(MINUTES),5)
 
 soak-code-host: build ## Respond to the queries to GitHub at random, by its published schema (MINUTES=): no panic, no impossible state
 	cd end2end && SOAK_SECONDS=$$((60 * $(or $(MINUTES),10))) npx playwright test github_schema
