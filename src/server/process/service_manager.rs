@@ -30,7 +30,7 @@ pub async fn inform(tasks: Tasks, stop: CancellationToken) {
 const EXTENSION_MICROS: u32 = 60_000_000;
 const EXTEND_EVERY: Duration = Duration::from_secs(10);
 
-/// Asks the manager to wait for the start, until this is dropped.
+/// Requests that the manager waits for the start, until this is dropped.
 pub async fn extend_start() -> Infallible {
     loop {
         notify(&[NotifyState::ExtendTimeoutUsec(EXTENSION_MICROS)]);

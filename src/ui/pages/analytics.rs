@@ -42,7 +42,7 @@ use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 use crate::ui::pages::saved_views_bar::{Bar, saved_views_bar};
 
-/// The parameter that asks what fetching the days of the range again costs.
+/// The parameter that requests the cost of fetching the days of the range again.
 const AGAIN: &str = "again";
 
 /// The data that all parts of the page share.
@@ -55,9 +55,9 @@ struct AnalyticsPage {
     note: Option<(String, String)>,
     /// The compared days, if some of them are missing.
     wanted: Option<MissingDays>,
-    /// The stored days of the range, if a person who may fetch them again asked for their cost.
+    /// The stored days of the range, if a person who may fetch them again requested the cost.
     again: Option<FetchAgain>,
-    /// Whether that person asked.
+    /// Whether the cost was requested.
     asks_again: bool,
     /// The pages of the table that open pull requests change.
     changed: Vec<ChangedPage>,

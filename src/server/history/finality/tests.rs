@@ -220,7 +220,7 @@ fn old_day_without_views_is_final_on_the_third_day() {
 }
 
 proptest! {
-    /// Whatever the platform returns and whenever it is asked.
+    /// Whatever the platform returns, at any times.
     #[test]
     fn views_become_zero_only_after_empty_responses_on_three_days(
         fetches in prop::collection::vec((0_i64..40, prop::bool::weighted(0.6), 1_u64..4), 1..30)

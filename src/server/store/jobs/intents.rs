@@ -70,7 +70,7 @@ impl<'a> DeliveryOutcome<'a> {
     }
 }
 
-/// Ends a claim. If no request was sent, its call is not counted any more.
+/// Ends a claim. If no request was sent, its call is no longer counted.
 async fn end_in(
     tx: &mut Transaction<'static, Any>,
     claimed: &Intent,
