@@ -22,6 +22,7 @@ use crate::server::config::{PublicUrl, WebhookConfig};
 use crate::server::process::clock::Clock;
 use crate::server::process::tasks::{Task, Tasks};
 use crate::server::process::turns::Turns;
+use crate::server::settings::LiveSettings;
 use crate::server::store::Store;
 use crate::server::telemetry::instruments::Instruments;
 use crate::server::work::Work;
@@ -39,6 +40,7 @@ pub struct Webhooks {
     store: Store,
     clock: Clock,
     tasks: Tasks,
+    settings: LiveSettings,
     public_url: PublicUrl,
     allowed: Allowed,
     client: Client,
@@ -57,6 +59,7 @@ pub struct WebhookServices {
     pub store: Store,
     pub clock: Clock,
     pub tasks: Tasks,
+    pub settings: LiveSettings,
     pub instruments: Instruments,
     pub work: Work,
 }
@@ -68,13 +71,14 @@ impl Webhooks {
         public_url: PublicUrl,
         services: WebhookServices,
     ) -> Self {
-        let WebhookServices { store, clock, tasks, instruments, work } = services;
+        let WebhookServices { store, clock, tasks, settings, instruments, work } = services;
         let allowed = Allowed { private: config.private };
         let client = Client::new(allowed, authorities);
         Self {
             store,
             clock,
             tasks,
+            settings,
             public_url,
             allowed,
             client,

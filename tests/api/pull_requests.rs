@@ -284,6 +284,50 @@ async fn waiting_pull_request_is_reported_as_stale_once() {
 }
 
 #[tokio::test]
+async fn pull_requests_of_a_removed_project_wait_until_it_returns() {
+    let mut tracked = tracked().await;
+    let receiver = with_receiver(&tracked).await;
+    let (job, _) = tracked.open_job(1).await;
+    tracked.host.set(2, open_pull_request());
+    tracked.job_with(&tracked.host.link(2), &[]).await;
+    let ledger = tracked.app.ledger();
+    until("both are open", async || {
+        (ledger.count("SELECT COUNT(*) FROM pull_requests WHERE state = 'open'").await == 2).then_some(())
+    })
+    .await;
+    // The second one belongs to another project, which shows that the checks go on.
+    ledger.run("UPDATE pull_requests SET project = 'api' WHERE number = 2").await;
+    let checked = "SELECT MAX(checked_at) FROM pull_requests WHERE project = 'docs'";
+    let other_checked = "SELECT MAX(checked_at) FROM pull_requests WHERE project = 'api'";
+    let before = ledger.count(checked).await;
+    tracked.host.change(
+        1,
+        &json!({ "state": "MERGED", "mergedAt": "2026-11-25T10:00:00Z", "closedAt": "2026-11-25T10:00:00Z" }),
+    );
+
+    tracked.app.restart_with(|settings| settings.projects = "api=API reference".to_owned()).await;
+    for _ in 0..2 {
+        // Long enough for an open pull request to become stale.
+        tracked.wait_days(2).await;
+        let now = tracked.clock.now().as_millis();
+        until("the other one is checked", async || (ledger.count(other_checked).await == now).then_some(()))
+            .await;
+    }
+    assert_eq!(ledger.count(checked).await, before, "the pull request of a removed project is checked");
+    assert_eq!(
+        ledger.count("SELECT COUNT(*) FROM pull_requests WHERE project = 'docs' AND stale = 1").await,
+        0
+    );
+    assert_eq!(events(&receiver).await, <[String; 0]>::default());
+
+    tracked.app.restart_with(|settings| settings.projects = "docs=Docs,api=API reference".to_owned()).await;
+    tracked.browser = tracked.app.operator().await;
+    tracked.until(&job, "state", json!("merged")).await;
+    until("the merge is reported", async || (!events(&receiver).await.is_empty()).then_some(())).await;
+    assert_eq!(events(&receiver).await, ["pull_request.merged"]);
+}
+
+#[tokio::test]
 async fn five_hundred_open_pull_requests_need_at_most_22_requests_per_refresh() {
     let tracked = tracked().await;
     for number in 1..=500 {

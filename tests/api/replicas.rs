@@ -72,8 +72,12 @@ fn installation(upstream: &PausedUpstream, database: &str) -> Installation {
 }
 
 fn post(browser: &Arc<Browser>, intent: &str) -> JoinHandle<Option<TestResponse>> {
+    post_prompt(browser, PROMPT, intent)
+}
+
+fn post_prompt(browser: &Arc<Browser>, prompt: &str, intent: &str) -> JoinHandle<Option<TestResponse>> {
     let request =
-        browser.call("/api/jobs/create", &[("project", "docs"), ("prompt", PROMPT), ("intent", intent)]);
+        browser.call("/api/jobs/create", &[("project", "docs"), ("prompt", prompt), ("intent", intent)]);
     let browser = browser.clone();
     tokio::spawn(async move { browser.try_send(request).await })
 }
@@ -195,6 +199,46 @@ async fn stalled_database_network_is_reported_and_recovers() {
     until("it is ready again", async || (here.get("/readyz").await.status == 200).then_some(())).await;
     assert_eq!(post(&here, &sent).await.unwrap().unwrap().json()["state"], json!("active"));
     assert_eq!(site.upstream.posts_of(PROMPT), 1);
+}
+
+/// How many prompts three processes get while replies to `COMMIT` are lost. Fewer than a project may start in an hour.
+const PROMPTS: usize = 60;
+
+#[tokio::test]
+async fn every_prompt_is_sent_once_although_replies_to_commits_are_lost() {
+    let site = Site::new().await;
+    let (mut servers, mut browsers, mut networks) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..3 {
+        let network = Network::to(site.database.url()).await;
+        let server = installation(&site.upstream, &network.url()).serve(&["serve"]);
+        browsers.push(Arc::new(server.signed_in().await));
+        servers.push(server);
+        networks.push(network);
+    }
+    for network in &networks {
+        network.lose_commits(5);
+    }
+    let posted = join_all((0..PROMPTS).map(async |n| {
+        let (prompt, intent) = (format!("Fix typo {n}"), intent());
+        // A person whose form was not confirmed sends it again, to whichever process responds.
+        for attempt in n.. {
+            let response = post_prompt(&browsers[attempt % browsers.len()], &prompt, &intent).await.unwrap();
+            if response.is_some_and(|response| response.status == 200) {
+                break;
+            }
+        }
+        prompt
+    }))
+    .await;
+    let unfinished = "SELECT COUNT(*) FROM messages WHERE state NOT IN ('accepted', 'unknown')";
+    until("every delivery ended", async || (site.ledger.count(unfinished).await == 0).then_some(())).await;
+    assert!(networks.iter().map(Network::lost_commits).sum::<u64>() > 20, "too few replies were lost");
+    for prompt in posted {
+        assert_eq!(site.upstream.posts_of(&prompt), 1, "{prompt}");
+    }
+    // No process ended, so every outcome is known.
+    let accepted = usize::try_from(site.ledger.count(ACCEPTED).await).unwrap();
+    assert_eq!((accepted, site.ledger.count(UNKNOWN).await), (PROMPTS, 0));
 }
 
 #[tokio::test]

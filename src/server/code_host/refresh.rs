@@ -67,7 +67,8 @@ impl Opened {
 const MINUTE: Duration = Duration::from_secs(60);
 
 impl CodeHosts {
-    /// Starts the next check of each host that has none in progress. Waits for the database only, never for a host.
+    /// Starts the next check of each host that has none in progress. Waits for the database only, never for a host. Pull requests of a
+    /// removed project wait until it returns.
     pub async fn check_due(&self, stop: &CancellationToken) -> Result<(), StoreError> {
         let connections = self.connections();
         if connections.is_empty() {
@@ -82,8 +83,9 @@ impl CodeHosts {
                 self.start(connection.clone(), due, turn, stop.clone());
             }
         }
-        let stale_after = self.settings.current().review_stale_after;
-        self.store.report_stale_pull_requests(&self.work, stale_after, self.clock.now()).await
+        let settings = self.settings.current();
+        let (projects, stale_after) = (&settings.projects, settings.review_stale_after);
+        self.store.report_stale_pull_requests(&self.work, projects, stale_after, self.clock.now()).await
     }
 
     /// Checks claimed pull requests in a task of its own.
@@ -123,7 +125,8 @@ impl CodeHosts {
             latest: now.after(schedule::LATEST),
             lease: now.after(LEASE),
         };
-        self.store.claim_checks(&self.work, connection.host(), &window, connection.batch()).await
+        let projects = self.settings.current().projects.clone();
+        self.store.claim_checks(&self.work, &projects, connection.host(), &window, connection.batch()).await
     }
 
     /// Checks the pull request of a job whose page is opened, unless its state is fresh.

@@ -17,7 +17,7 @@ use crate::server::process::clock::Clock;
 use crate::server::process::tasks::{Task, Tasks};
 use crate::server::store::{PARTIAL, Store, bytes_of, free_bytes};
 
-/// The time until a failed backup is tried again. It doubles with each failure, up to the interval of backups.
+/// The time until a backup that failed once is tried again.
 const AFTER_A_FAILURE: Duration = Duration::from_secs(600);
 
 /// Room for what is written beside a backup.
@@ -48,7 +48,7 @@ impl Backups {
     }
 
     async fn go_on(&self, stop: &CancellationToken) {
-        let mut after_a_failure = AFTER_A_FAILURE.min(self.config.every);
+        let mut failures = 0;
         loop {
             let pause = self.pause().unwrap_or_else(|error| {
                 tracing::error!(%error, folder = %self.config.folder.display(), "the folder of backups cannot be read");
@@ -70,14 +70,15 @@ impl Backups {
                 Ok(file) => {
                     tracing::info!(file = %file.display(), "a backup was written");
                     self.remove_old(&file).await;
-                    after_a_failure = AFTER_A_FAILURE.min(self.config.every);
+                    failures = 0;
                 }
                 Err(error) => {
                     self.tasks.failed(Task::Backups, error);
-                    if stop.run_until_cancelled(tokio::time::sleep(after_a_failure)).await.is_none() {
+                    failures += 1;
+                    let pause = pause_after(failures, self.config.every);
+                    if stop.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
                         return;
                     }
-                    after_a_failure = (after_a_failure * 2).min(self.config.every);
                 }
             }
         }
@@ -130,6 +131,11 @@ impl Backups {
     }
 }
 
+/// The time until the next try after this many failures in a row. It doubles with each, up to the interval of backups.
+fn pause_after(failures: u32, every: Duration) -> Duration {
+    AFTER_A_FAILURE.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1))).min(every)
+}
+
 fn name(at: Timestamp) -> String {
     let seconds = Timestamp::from_millis(at.as_millis() / 1_000 * 1_000);
     format!("{PREFIX}{}{SUFFIX}", seconds.to_string().replace(':', "-"))
@@ -175,4 +181,16 @@ fn is_partial(name: &str) -> bool {
     let Some(name) = name.strip_suffix(PARTIAL) else { return false };
     let whole = name.strip_prefix('.').and_then(|name| Some(name.rsplit_once('.')?.0)).unwrap_or(name);
     made_at(whole).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pause_doubles_with_each_failure_up_to_the_interval() {
+        let minutes = |failures| pause_after(failures, Duration::from_secs(3_600)).as_secs() / 60;
+        assert_eq!([1, 2, 3, 4, 5, 400].map(minutes), [10, 20, 40, 60, 60, 60]);
+        assert_eq!(pause_after(1, Duration::from_secs(60)), Duration::from_secs(60));
+    }
 }

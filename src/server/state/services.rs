@@ -159,6 +159,7 @@ pub(super) fn webhook_sender(
         store: base.store.clone(),
         clock: base.clock.clone(),
         tasks: base.tasks.clone(),
+        settings: base.settings.clone(),
         instruments: base.instruments.clone(),
         work: base.work.part("webhooks"),
     };

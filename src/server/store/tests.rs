@@ -415,7 +415,7 @@ async fn finished_job_and_its_webhook_event_commit_together() {
     assert_eq!((job.state, job.tracked), (JobState::Active, true));
     sqlx::query("ALTER TABLE away RENAME TO webhook_deliveries").execute(&ledger.store.pool).await.unwrap();
     assert!(ledger.store.record_poll(&work(), &mut due, &remote("r-1", "failed"), None, NOON).await.unwrap());
-    let events = ledger.store.due_events(NOON, NOON).await.unwrap();
+    let events = ledger.store.due_events(&ledger.projects(), NOON, NOON).await.unwrap();
     assert_eq!((events.len(), &events[0].webhook, events[0].event.as_str()), (1, &webhook, "job.failed"));
 }
 

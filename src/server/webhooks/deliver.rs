@@ -36,11 +36,13 @@ const AT_ONCE: usize = 16;
 const GONE: u16 = 410;
 
 impl Webhooks {
-    /// Starts the oldest due event of each webhook to which none is being sent. Returns how many it started.
+    /// Starts the oldest due event of each webhook to which none is being sent. Returns how many it started. Events of a removed project
+    /// wait until it returns.
     pub async fn deliver_due(&self) -> Result<usize, StoreError> {
         let now = self.clock.now();
         let longest = Duration::from_secs(PAUSES[PAUSES.len() - 1]).mul_f64(1.0 + JITTER);
-        let mut due = self.store.due_events(now, now.after(longest + LEASE)).await?;
+        let projects = self.settings.current().projects.clone();
+        let mut due = self.store.due_events(&projects, now, now.after(longest + LEASE)).await?;
         let turns = self.turns.begin(due.iter().map(|due| due.webhook.clone()), AT_ONCE);
         let (mut started, mut refused) = (0, None);
         for turn in turns {

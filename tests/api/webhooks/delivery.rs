@@ -92,6 +92,34 @@ async fn every_outcome_sends_an_event_each_time() {
 }
 
 #[tokio::test]
+async fn events_of_a_removed_project_wait_until_it_returns() {
+    let mut app = TestApp::with(frozen()).await;
+    let (of_docs, of_api) =
+        (receiver(ResponseTemplate::new(500)).await, receiver(ResponseTemplate::new(500)).await);
+    let admin = admin_of(&app).await;
+    hooked(&admin, &of_docs).await;
+    let address = format!("{}/hook", of_api.uri());
+    let pairs = [("project", "api"), ("kind", "json"), ("address", &address)];
+    admin.post_json("/api/webhooks/add", &pairs).await;
+    app.upstream.on_create(ResponseTemplate::new(400)).await;
+    for project in ["docs", "api"] {
+        let pairs = [("project", project), ("prompt", "Fix typos"), ("intent", &intent())];
+        app.operator().await.post("/api/jobs/create", &pairs).await;
+    }
+    let tried = "SELECT COUNT(*) FROM webhook_deliveries WHERE attempts = 1 AND status = 500";
+    until("both events are tried", async || (app.ledger().count(tried).await == 2).then_some(())).await;
+
+    app.restart_with(|settings| settings.projects = "api=API reference".to_owned()).await;
+    app.clock().advance(Duration::from_secs(60));
+    until("the other project's event is tried", async || (heard(&of_api).await.len() == 2).then_some(()))
+        .await;
+    assert_eq!(heard(&of_docs).await.len(), 1, "an event of a removed project is sent");
+
+    app.restart_with(|settings| settings.projects = "docs=Docs,api=API reference".to_owned()).await;
+    until("the event is tried", async || (heard(&of_docs).await.len() == 2).then_some(())).await;
+}
+
+#[tokio::test]
 async fn event_survives_a_crash_during_its_delivery() {
     let mut app = TestApp::with(frozen()).await;
     let receiver = RawUpstream::start(|n| match n {

@@ -11,6 +11,7 @@ use crate::model::pull_request::{
     CheckFailure, Checks, PullRequestEvent, PullRequestState, Reported, Review, WaitingFor,
 };
 use crate::model::time::Timestamp;
+use crate::model::user::Project;
 use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::jobs::lifecycle;
 use crate::server::store::{Store, StoreError, optional_instant, word};
@@ -118,31 +119,34 @@ impl Store {
         Ok(())
     }
 
-    /// Claims due pull requests of a host, longest due first: none while the host is paused. Others that are due soon are claimed along, at most
-    /// `most` in all.
+    /// Claims due pull requests of a host in `projects`, longest due first: none while the host is paused. Others that are due soon are claimed
+    /// along, at most `most` in all.
     pub async fn claim_checks(
         &self,
         work: &Work,
+        projects: &[Project],
         host: &str,
         window: &Window,
         most: usize,
     ) -> Result<Vec<DueCheck>, StoreError> {
-        if !self.has_due_check(host, window).await? {
+        if !self.has_due_check(projects, host, window).await? {
             return Ok(Vec::new());
         }
         let mut tx = self.write(work).begin().await?.tx;
         let sql = format!(
             "SELECT {COLUMNS} FROM pull_requests WHERE host = $1 AND (next_check_at <= $2 OR next_check_at > $3)
                  AND (leased_until IS NULL OR leased_until <= $4 OR leased_until > $3)
-             ORDER BY next_check_at LIMIT {most}"
+                 AND project IN ({})
+             ORDER BY next_check_at LIMIT {most}",
+            sql_placeholders(5, projects.len())
         );
-        let rows = sqlx::query(AssertSqlSafe(sql))
+        let due = sqlx::query(AssertSqlSafe(sql))
             .bind(host)
             .bind(window.ahead.as_millis())
             .bind(window.latest.as_millis())
-            .bind(window.now.as_millis())
-            .fetch_all(&mut *tx)
-            .await?;
+            .bind(window.now.as_millis());
+        let due = projects.iter().fold(due, |due, project| due.bind(project.id.as_str()));
+        let rows = due.fetch_all(&mut *tx).await?;
         let due: Vec<DueCheck> =
             rows.iter().map(|row| due_check(row, window.lease)).collect::<Result<_, _>>()?;
         claim(&mut tx, &due, window.lease).await?;
@@ -150,19 +154,26 @@ impl Store {
         Ok(due)
     }
 
-    /// Whether the host is not paused and one of its pull requests is due.
-    async fn has_due_check(&self, host: &str, window: &Window) -> Result<bool, StoreError> {
-        let due: i64 = sqlx::query_scalar(
+    /// Whether the host is not paused and one of its pull requests in `projects` is due.
+    async fn has_due_check(
+        &self,
+        projects: &[Project],
+        host: &str,
+        window: &Window,
+    ) -> Result<bool, StoreError> {
+        let sql = format!(
             "SELECT COUNT(*) FROM (SELECT 1 AS one FROM pull_requests
-                 WHERE host = $1 AND (next_check_at <= $2 OR next_check_at > $3) LIMIT 1) due
+                 WHERE host = $1 AND (next_check_at <= $2 OR next_check_at > $3) AND project IN ({}) LIMIT 1) due
              WHERE NOT EXISTS (SELECT 1 FROM code_hosts c WHERE c.host = $1 AND c.paused_until > $2 AND c.paused_until <= $4)",
-        )
-        .bind(host)
-        .bind(window.now.as_millis())
-        .bind(window.latest.as_millis())
-        .bind(window.now.after(PAUSE_MAX).as_millis())
-        .fetch_one(&self.pool)
-        .await?;
+            sql_placeholders(5, projects.len())
+        );
+        let due = sqlx::query_scalar(AssertSqlSafe(sql))
+            .bind(host)
+            .bind(window.now.as_millis())
+            .bind(window.latest.as_millis())
+            .bind(window.now.after(PAUSE_MAX).as_millis());
+        let due = projects.iter().fold(due, |due, project| due.bind(project.id.as_str()));
+        let due: i64 = due.fetch_one(&self.pool).await?;
         Ok(due > 0)
     }
 

@@ -5,6 +5,8 @@ use std::time::Duration;
 use crate::model::id::JobId;
 use crate::model::pull_request::PullRequestEvent;
 use crate::model::time::Timestamp;
+use crate::model::user::Project;
+use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::jobs::lifecycle;
 use crate::server::store::{Store, StoreError, word};
 use crate::server::work::Work;
@@ -13,19 +15,23 @@ use crate::server::work::Work;
 const AT_ONCE: u32 = 50;
 
 impl Store {
-    /// Commits an event for each pull request that has waited for the same person since `stale_after` or longer.
+    /// Commits an event for each pull request of `projects` that has waited for the same person since `stale_after` or longer.
     pub async fn report_stale_pull_requests(
         &self,
         work: &Work,
+        projects: &[Project],
         stale_after: Duration,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let before = now.before(stale_after);
         let sql = format!(
-            "SELECT job_id FROM pull_requests WHERE waiting_for <> 'nobody' AND stale = 0 AND waiting_since <= $1 LIMIT {AT_ONCE}"
+            "SELECT job_id FROM pull_requests WHERE waiting_for <> 'nobody' AND stale = 0 AND waiting_since <= $1
+                 AND project IN ({}) LIMIT {AT_ONCE}",
+            sql_placeholders(2, projects.len())
         );
-        let rows =
-            sqlx::query(sqlx::AssertSqlSafe(sql)).bind(before.as_millis()).fetch_all(&self.pool).await?;
+        let stale = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(before.as_millis());
+        let stale = projects.iter().fold(stale, |stale, project| stale.bind(project.id.as_str()));
+        let rows = stale.fetch_all(&self.pool).await?;
         if rows.is_empty() {
             return Ok(());
         }

@@ -12,7 +12,7 @@ const LEASE: Duration = Duration::from_secs(120);
 impl Ledger {
     async fn claimed(&self, now: Timestamp) -> DueCheck {
         let window = Window { now, ahead: now, latest: now.plus_seconds(86_400), lease: now.after(LEASE) };
-        self.store.claim_checks(&work(), HOST, &window, 10).await.unwrap().remove(0)
+        self.store.claim_checks(&work(), &self.projects(), HOST, &window, 10).await.unwrap().remove(0)
     }
 
     async fn report(&self, due: &DueCheck, state: PullRequestState) {

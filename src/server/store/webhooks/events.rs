@@ -8,9 +8,11 @@ use crate::model::id::{JobId, ProjectId, WebhookId};
 use crate::model::job::{Job, JobState, title};
 use crate::model::pull_request::PullRequestEvent;
 use crate::model::time::Timestamp;
+use crate::model::user::Project;
 use crate::model::webhook::{
     TEST_EVENT, TITLE_MAX_CHARS, WebhookDelivery, WebhookKind, WebhookOutcome, event,
 };
+use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::jobs::job;
 use crate::server::store::{
     Authority, Change, Store, StoreError, audit, instant, new_id, optional_instant, word,
@@ -174,17 +176,22 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// The oldest due event of each webhook. A plan later than `latest` was made before a clock rollback, and counts as due.
-    pub async fn due_events(&self, now: Timestamp, latest: Timestamp) -> Result<Vec<DueEvent>, StoreError> {
-        let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
+    /// The oldest due event of each webhook of `projects`. A plan later than `latest` was made before a clock rollback, and counts as due.
+    pub async fn due_events(
+        &self,
+        projects: &[Project],
+        now: Timestamp,
+        latest: Timestamp,
+    ) -> Result<Vec<DueEvent>, StoreError> {
+        let due = sqlx::query(sqlx::AssertSqlSafe(format!(
             "{SELECT_DUE} WHERE e.id IN (
-                 SELECT MIN(id) FROM webhook_deliveries WHERE next_try_at <= $1 OR next_try_at > $2 GROUP BY webhook_id)"
-        )))
-        .bind(now.as_millis())
-        .bind(latest.as_millis())
-        .fetch_all(&self.pool)
-        .await?;
-        rows.iter().map(due_event).collect()
+                 SELECT MIN(id) FROM webhook_deliveries WHERE next_try_at <= $1 OR next_try_at > $2 GROUP BY webhook_id)
+             AND w.project IN ({})",
+            sql_placeholders(3, projects.len())
+        )));
+        let due = due.bind(now.as_millis()).bind(latest.as_millis());
+        let due = projects.iter().fold(due, |due, project| due.bind(project.id.as_str()));
+        due.fetch_all(&self.pool).await?.iter().map(due_event).collect()
     }
 
     /// A pending event, whether it is due or not.
