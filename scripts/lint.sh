@@ -15,7 +15,7 @@ lint() {
     server)
       cargo clippy --locked --package docket --package docket-emulator --features ssr --all-targets -- -D warnings
       ;;
-    browser) cargo clippy --locked --features hydrate --lib --target wasm32-unknown-unknown -- -D warnings ;;
+    browser) cargo clippy --locked --package docket-frontend --features hydrate --target wasm32-unknown-unknown -- -D warnings ;;
     end2end) tsc --project end2end/tsconfig.json --noEmit ;;
     api) spectral lint --ruleset end2end/spectral.yaml --fail-severity warn docs/automate/openapi.json ;;
     *) fail "usage: lint.sh [format|server|browser|end2end|api]" ;;

@@ -1,7 +1,7 @@
 //! Docket: a web dashboard for teams whose documentation is maintained by an AI agent.
 //!
-//! One crate, built twice: with `ssr` as the server, which renders every page, and with `hydrate` as the WebAssembly
-//! module with the islands of those pages. `docs/ARCHITECTURE.md` has the code map and the invariants.
+//! This crate is built twice: with `ssr` as the server, which renders every page, and with `hydrate` as the islands of those pages, from
+//! which `crates/frontend` makes the WebAssembly module. `docs/ARCHITECTURE.md` has the code map and the invariants.
 
 #![recursion_limit = "256"]
 
@@ -14,9 +14,5 @@ pub mod model;
 pub mod server;
 pub mod ui;
 
-/// Prepares the page for its islands; Leptos's start script then hydrates them one by one.
 #[cfg(feature = "hydrate")]
-#[wasm_bindgen::prelude::wasm_bindgen]
-pub fn hydrate() {
-    leptos::mount::hydrate_islands();
-}
+pub use leptos::mount::hydrate_islands;
