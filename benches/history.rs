@@ -11,9 +11,6 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use docket::model::day::{Day, DayRange};
-use docket::model::history::Compare;
-use docket::model::id::ProjectId;
 use docket::server::analytics::Analytics;
 use docket::server::analytics::export::ExportKind;
 use docket::server::analytics::table_query::TableQuery;
@@ -23,6 +20,9 @@ use docket::server::store::Store;
 use docket::server::upstream::page_views::PageViewsQuery;
 use docket::server::work::Docket;
 use futures::TryStreamExt;
+use model::day::{Day, DayRange};
+use model::history::Compare;
+use model::id::ProjectId;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, Connection};
 

@@ -9,16 +9,16 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use docket::model::id::{JobId, ProjectId};
-use docket::model::job::JobState;
-use docket::model::time::Timestamp;
-use docket::model::user::Role;
 use docket::server::process::clock::Clock;
 use docket::server::query_permits::QueryPermits;
 use docket::server::store::Store;
 use docket::server::store::jobs::intents::{NewIntent, Scheduling};
 use docket::server::store::jobs::list::{JobFilter, PageStart, Sort};
 use docket::server::work::{Docket, Work};
+use model::id::{JobId, ProjectId};
+use model::job::JobState;
+use model::time::Timestamp;
+use model::user::Role;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, Connection};
 

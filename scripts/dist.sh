@@ -72,7 +72,7 @@ bill_of_materials() {
   # It writes to the folder of Cargo.toml.
   cargo-cyclonedx cyclonedx --quiet --format json --spec-version 1.5 --no-default-features --features ssr --no-build-deps \
     --target x86_64-unknown-linux-gnu --override-filename docket.cdx
-  rm -f crates/emulator/docket.cdx.json facade/docket.cdx.json
+  rm -f crates/*/docket.cdx.json facade/docket.cdx.json
   node scripts/sbom.mjs docket.cdx.json >"$1"
   rm docket.cdx.json
 }

@@ -31,5 +31,5 @@ pub const REFRESH_HEADER: &str = "docket-refresh";
 /// The header of a response with the project's revision, which grows with every change of its jobs.
 pub const REVISION_HEADER: &str = "docket-revision";
 
-/// The header of a response with the number at the caller's bell: see [`crate::model::budget::Budgets::unread`].
+/// The header of a response with the number at the caller's bell: see [`model::budget::Budgets::unread`].
 pub const UNREAD_HEADER: &str = "docket-unread";

@@ -8,8 +8,6 @@
 pub mod api;
 #[cfg(feature = "ssr")]
 pub mod app;
-pub mod error;
-pub mod model;
 #[cfg(feature = "ssr")]
 pub mod server;
 pub mod ui;

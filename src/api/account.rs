@@ -2,17 +2,17 @@
 
 use leptos::prelude::*;
 
-use crate::error::AppError;
-use crate::model::account::Account;
-use crate::model::flash::Confirmation;
-#[cfg(feature = "ssr")]
-use crate::model::links::ACCOUNT;
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
 use crate::server::http::flash;
 #[cfg(feature = "ssr")]
 use crate::server::people::account;
+use model::account::Account;
+use model::error::AppError;
+use model::flash::Confirmation;
+#[cfg(feature = "ssr")]
+use model::links::ACCOUNT;
 
 /// The caller's account page: sessions, projects and second factor.
 #[server(name = GetAccount, prefix = "/api", endpoint = "account/get")]

@@ -4,14 +4,6 @@
 
 use leptos::prelude::*;
 
-use crate::error::AppError;
-#[cfg(feature = "ssr")]
-use crate::model::analytics_query::AnalyticsQuery;
-use crate::model::analytics_report::AnalyticsReport;
-use crate::model::history::{Movers, PageEffect, PageReport, PagesReport, Trend};
-use crate::model::page_views::FetchedPageViews;
-#[cfg(feature = "ssr")]
-use crate::model::{id::JobId, user::Role};
 #[cfg(feature = "ssr")]
 use crate::server::{
     analytics::{
@@ -22,6 +14,14 @@ use crate::server::{
     response_size::shortened,
     upstream::page_views::PageViewsQuery,
 };
+#[cfg(feature = "ssr")]
+use model::analytics_query::AnalyticsQuery;
+use model::analytics_report::AnalyticsReport;
+use model::error::AppError;
+use model::history::{Movers, PageEffect, PageReport, PagesReport, Trend};
+use model::page_views::FetchedPageViews;
+#[cfg(feature = "ssr")]
+use model::{id::JobId, user::Role};
 
 /// Page views from the upstream. `from` and `to` are inclusive UTC days (`YYYY-MM-DD`), by default the last 28 days;
 /// `limit` is 1..=250 (50), `offset` from 0 (0). `refresh` bypasses the cache, which costs a call; it

@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 
-use crate::error::AppError;
-use crate::model::history::Annotation;
 #[cfg(feature = "ssr")]
 use crate::server::{analytics::annotations, auth::guard};
+use model::error::AppError;
+use model::history::Annotation;
 
 /// Adds a note to a day or (with `id`) changes the caller's own note; administrators may change any.
 #[server(prefix = "/api", endpoint = "annotations/save")]

@@ -3,11 +3,6 @@
 
 use leptos::prelude::*;
 
-use crate::error::AppError;
-use crate::model::api_token::{ApiToken, OwnTokens};
-use crate::model::flash::Confirmation;
-#[cfg(feature = "ssr")]
-use crate::model::links::{ALL_TOKENS, TOKENS};
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
@@ -16,6 +11,11 @@ use crate::server::http::{flash, forms};
 use crate::server::people::ProjectFields;
 #[cfg(feature = "ssr")]
 use crate::server::people::api_tokens::{self, TokenFields};
+use model::api_token::{ApiToken, OwnTokens};
+use model::error::AppError;
+use model::flash::Confirmation;
+#[cfg(feature = "ssr")]
+use model::links::{ALL_TOKENS, TOKENS};
 
 /// The caller's tokens, valid ones first, and what a new one may do.
 #[server(name = GetOwnTokens, prefix = "/api", endpoint = "tokens/list")]

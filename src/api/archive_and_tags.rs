@@ -4,12 +4,12 @@
 
 use leptos::prelude::*;
 
-use crate::error::AppError;
-use crate::model::job::BulkResult;
-#[cfg(feature = "ssr")]
-use crate::model::job::TimelineMark;
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
+use model::error::AppError;
+use model::job::BulkResult;
+#[cfg(feature = "ssr")]
+use model::job::TimelineMark;
 
 /// Archives jobs, which hides them from the list until they are restored. Returns the jobs that changed.
 #[server(prefix = "/api", endpoint = "jobs/archive")]

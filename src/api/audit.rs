@@ -2,11 +2,11 @@
 
 use leptos::prelude::*;
 
-use crate::error::AppError;
-use crate::model::audit::AuditPage;
-use crate::model::audit_query::AuditQuery;
 #[cfg(feature = "ssr")]
 use crate::server::{audit, auth::guard, response_size::shortened};
+use model::audit::AuditPage;
+use model::audit_query::AuditQuery;
+use model::error::AppError;
 
 /// One page of the records that match `query`, newest first; with `check`, also the result of verifying the log.
 #[server(name = GetAuditPage, prefix = "/api", endpoint = "audit/list")]

@@ -2,8 +2,6 @@
 
 use leptos::prelude::*;
 
-use crate::error::AppError;
-use crate::model::batch::{Batch, BatchForm, BatchPage, BatchPrompt, UnstartedBatch};
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
@@ -12,6 +10,8 @@ use crate::server::http::forms;
 use crate::server::jobs::batch::BatchRequest;
 #[cfg(feature = "ssr")]
 use crate::server::response_size::shortened;
+use model::batch::{Batch, BatchForm, BatchPage, BatchPrompt, UnstartedBatch};
+use model::error::AppError;
 
 /// The initial values of the form; with `from`, those of that batch.
 #[server(name = GetBatchForm, prefix = "/api", endpoint = "batches/form")]

@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 
-use crate::error::AppError;
-use crate::model::checklist::Checklist;
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
+use model::checklist::Checklist;
+use model::error::AppError;
 
 /// Which first steps are done; `None` if all are, or 30 days after the first account was made. For administrators.
 #[server(name = GetChecklist, prefix = "/api", endpoint = "checklist/get")]

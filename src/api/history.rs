@@ -2,10 +2,6 @@
 
 use leptos::prelude::*;
 
-use crate::error::AppError;
-#[cfg(feature = "ssr")]
-use crate::model::day::DayRange;
-use crate::model::history::{HistoryState, Missing, StoredDays};
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
@@ -14,6 +10,10 @@ use crate::server::auth::own_path::is_own_path;
 use crate::server::history::Wanted;
 #[cfg(feature = "ssr")]
 use crate::server::http::forms;
+#[cfg(feature = "ssr")]
+use model::day::DayRange;
+use model::error::AppError;
+use model::history::{HistoryState, Missing, StoredDays};
 
 /// The progress of a project's history, and why it waits if it does.
 #[server(name = GetHistoryState, prefix = "/api", endpoint = "history/state")]

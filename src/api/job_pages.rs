@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 
-use crate::error::AppError;
-use crate::model::job::BulkResult;
-#[cfg(feature = "ssr")]
-use crate::model::page_path::PageChange;
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
+use model::error::AppError;
+use model::job::BulkResult;
+#[cfg(feature = "ssr")]
+use model::page_path::PageChange;
 
 /// Which of `paths`, separated by commas, are pages of the project: its daily history has them.
 #[server(prefix = "/api", endpoint = "jobs/known-pages")]

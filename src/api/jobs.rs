@@ -6,15 +6,6 @@ use leptos::prelude::*;
 
 #[cfg(feature = "ssr")]
 use crate::api::{REVISION_HEADER, UNREAD_HEADER};
-use crate::error::AppError;
-use crate::model::draft::SavedDraft;
-#[cfg(feature = "ssr")]
-use crate::model::job::ShownFollowUps;
-use crate::model::job::{BulkResult, Job, JobBadge, JobForm, JobPage, JobsOverview, Notifications};
-use crate::model::job_query::JobQuery;
-use crate::model::similar::SimilarJob;
-#[cfg(feature = "ssr")]
-use crate::model::time::Timestamp;
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
@@ -29,6 +20,15 @@ use crate::server::jobs::intent::Form;
 use crate::server::jobs::resolve::Decision;
 #[cfg(feature = "ssr")]
 use crate::server::response_size::shortened;
+use model::draft::SavedDraft;
+use model::error::AppError;
+#[cfg(feature = "ssr")]
+use model::job::ShownFollowUps;
+use model::job::{BulkResult, Job, JobBadge, JobForm, JobPage, JobsOverview, Notifications};
+use model::job_query::JobQuery;
+use model::similar::SimilarJob;
+#[cfg(feature = "ssr")]
+use model::time::Timestamp;
 
 /// Starts a job. The same `intent` returns the first response again and sends nothing. `paths`: the documentation pages it is
 /// about, separated by commas or line ends; those mentioned in the prompt are added. `template_id`: the template it came from.

@@ -3,10 +3,6 @@
 
 use leptos::prelude::*;
 
-use crate::error::AppError;
-use crate::model::flash::Confirmation;
-#[cfg(feature = "ssr")]
-use crate::model::links::ACCOUNT;
 #[cfg(feature = "ssr")]
 use crate::server::auth::passkeys::browser;
 #[cfg(feature = "ssr")]
@@ -17,6 +13,10 @@ use crate::server::auth::{guard, sign_in};
 use crate::server::http::flash;
 #[cfg(feature = "ssr")]
 use crate::server::people::own_factors;
+use model::error::AppError;
+use model::flash::Confirmation;
+#[cfg(feature = "ssr")]
+use model::links::ACCOUNT;
 
 #[cfg(feature = "ssr")]
 const RECOVERY_ADVICE: &str = "Keep these recovery codes where you can find them without your device. Each replaces a passkey once. They are shown only once.";

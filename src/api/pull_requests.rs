@@ -2,18 +2,18 @@
 
 use leptos::prelude::*;
 
-use crate::error::AppError;
-#[cfg(feature = "ssr")]
-use crate::model::job::Job;
-use crate::model::pull_request::Reviews;
-#[cfg(feature = "ssr")]
-use crate::model::pull_request::files::PagesOfFiles;
-#[cfg(feature = "ssr")]
-use crate::model::similar::ChangedPage;
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
 use crate::server::response_size::shortened;
+use model::error::AppError;
+#[cfg(feature = "ssr")]
+use model::job::Job;
+use model::pull_request::Reviews;
+#[cfg(feature = "ssr")]
+use model::pull_request::files::PagesOfFiles;
+#[cfg(feature = "ssr")]
+use model::similar::ChangedPage;
 
 /// The pull requests of a project that wait for somebody, grouped by who acts next, at most 100 of each group; and the last 50 of those merged in the
 /// last 7 days. From Docket's database: code hosts are not requested. `cursor`: `next` of an earlier part.

@@ -3,13 +3,13 @@
 
 use leptos::prelude::*;
 
-use crate::error::AppError;
-use crate::model::saved_view::SavedView;
+use model::error::AppError;
+use model::saved_view::SavedView;
 #[cfg(feature = "ssr")]
-use crate::{
-    model::saved_view::SavedViewPage,
-    server::{auth::guard, http::forms, saved_views},
-};
+use model::saved_view::SavedViewPage;
+
+#[cfg(feature = "ssr")]
+use crate::server::{auth::guard, http::forms, saved_views};
 
 /// The caller's own views and shared ones. `cursor`: the header `docket-next` of an earlier part.
 #[server(name = GetSavedViews, prefix = "/api", endpoint = "saved-views/list")]

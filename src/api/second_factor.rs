@@ -2,10 +2,6 @@
 
 use leptos::prelude::*;
 
-use crate::error::AppError;
-use crate::model::flash::Confirmation;
-#[cfg(feature = "ssr")]
-use crate::model::links::ACCOUNT;
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
@@ -14,6 +10,10 @@ use crate::server::auth::second_factor::ProofFields;
 use crate::server::http::flash;
 #[cfg(feature = "ssr")]
 use crate::server::people::own_factors;
+use model::error::AppError;
+use model::flash::Confirmation;
+#[cfg(feature = "ssr")]
+use model::links::ACCOUNT;
 
 #[cfg(feature = "ssr")]
 const RECOVERY_ADVICE: &str = "Keep these recovery codes where you can find them without your authenticator. Each signs you in once. They are shown only once.";

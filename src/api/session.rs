@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 
-use crate::error::AppError;
-#[cfg(feature = "ssr")]
-use crate::model::links;
-use crate::model::user::{CurrentSession, LinkPurpose};
 #[cfg(feature = "ssr")]
 use crate::server::auth::{guard, sign_in};
+use model::error::AppError;
+#[cfg(feature = "ssr")]
+use model::links;
+use model::user::{CurrentSession, LinkPurpose};
 
 /// Signs in and redirects to `next` if that is a path of this server, otherwise to `/`. People with a second factor are
 /// redirected to the page for the code instead.

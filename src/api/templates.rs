@@ -2,16 +2,16 @@
 
 use leptos::prelude::*;
 
-use crate::error::AppError;
-#[cfg(feature = "ssr")]
-use crate::model::saved_template::TemplateText;
-use crate::model::saved_template::{SavedTemplate, TemplateForm};
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
 use crate::server::http::forms;
 #[cfg(feature = "ssr")]
 use crate::server::jobs::templates::PostedTemplate;
+use model::error::AppError;
+#[cfg(feature = "ssr")]
+use model::saved_template::TemplateText;
+use model::saved_template::{SavedTemplate, TemplateForm};
 
 /// The project's templates by name, each with its scorecard. `cursor`: the header `docket-next` of an earlier part.
 #[server(prefix = "/api", endpoint = "templates/list")]

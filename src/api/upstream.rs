@@ -2,17 +2,17 @@
 
 use leptos::prelude::*;
 
-use crate::error::AppError;
-use crate::model::budget::Budgets;
-#[cfg(feature = "ssr")]
-use crate::model::flash::Confirmation;
-#[cfg(feature = "ssr")]
-use crate::model::links::UPSTREAM;
-use crate::model::upstream::UpstreamStatus;
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
 use crate::server::http::flash;
+use model::budget::Budgets;
+use model::error::AppError;
+#[cfg(feature = "ssr")]
+use model::flash::Confirmation;
+#[cfg(feature = "ssr")]
+use model::links::UPSTREAM;
+use model::upstream::UpstreamStatus;
 
 /// The budgets of a project, over the last 60 minutes, and the number of the caller's unread jobs.
 #[server(name = GetBudgets, prefix = "/api", endpoint = "upstream/budgets")]

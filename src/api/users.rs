@@ -3,11 +3,6 @@
 
 use leptos::prelude::*;
 
-use crate::error::AppError;
-use crate::model::flash::Confirmation;
-#[cfg(feature = "ssr")]
-use crate::model::links::{self, USERS};
-use crate::model::people::{ManagedPerson, People};
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
@@ -16,6 +11,11 @@ use crate::server::http::flash;
 use crate::server::people::{self, ProjectFields};
 #[cfg(feature = "ssr")]
 use crate::server::response_size::shortened;
+use model::error::AppError;
+use model::flash::Confirmation;
+#[cfg(feature = "ssr")]
+use model::links::{self, USERS};
+use model::people::{ManagedPerson, People};
 
 /// Everyone with an account or an invitation. `cursor`: `next` of an earlier part.
 #[server(name = GetPeople, prefix = "/api", endpoint = "users/list")]

@@ -20,17 +20,17 @@ use self::known_figures::{KnownFigures, KnownFiguresCache};
 use self::period::{Comparable, Period};
 use self::table::{Figures, Table};
 use self::table_query::TableQuery;
-use crate::error::AppError;
-use crate::model::day::{Day, DayRange};
-use crate::model::history::{
-    Compare, Comparison, JobEffect, Movers, PageEffect, PageReport, PageRow, PagesReport, Trend,
-};
-use crate::model::id::{JobId, ProjectId};
-use crate::model::page_views::ViewCounts;
-use crate::model::selection::Selection;
 use crate::server::process::blocking;
 use crate::server::store::Store;
 use crate::server::store::page_views::queries::{FinishedJob, Paths, Snapshot, SummaryRanges};
+use model::day::{Day, DayRange};
+use model::error::AppError;
+use model::history::{
+    Compare, Comparison, JobEffect, Movers, PageEffect, PageReport, PageRow, PagesReport, Trend,
+};
+use model::id::{JobId, ProjectId};
+use model::page_views::ViewCounts;
+use model::selection::Selection;
 
 /// Reports on the daily history. Each report reads one consistent snapshot of the database.
 #[derive(Clone)]

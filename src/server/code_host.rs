@@ -29,7 +29,6 @@ use self::github::GitHub;
 use self::gitlab::GitLab;
 use self::link::{LinkForm, PullRequestLink};
 use self::refresh::Opened;
-use crate::model::upstream::{CodeHostStatus, PausedOwner};
 use crate::server::config::CodeHostsConfig;
 use crate::server::process::clock::Clock;
 use crate::server::process::tasks::{Task, Tasks};
@@ -37,6 +36,7 @@ use crate::server::process::turns::Turns;
 use crate::server::settings::LiveSettings;
 use crate::server::store::{Store, StoreError};
 use crate::server::work::Work;
+use model::upstream::{CodeHostStatus, PausedOwner};
 
 pub use exchange::HostError;
 

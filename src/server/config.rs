@@ -48,7 +48,7 @@ pub use traces::TracesConfig;
 pub use upstream::{BREAKS_AFTER, UpstreamConfig};
 pub use webhooks::WebhookConfig;
 
-use crate::model::user::Project;
+use model::user::Project;
 
 /// The configuration of `docket serve`.
 pub struct Config {

@@ -18,9 +18,6 @@ use tokio_util::sync::CancellationToken;
 
 use self::backoff::Backoff;
 pub use self::progress::Wanted;
-use crate::model::day::{Day, DayRange};
-use crate::model::id::ProjectId;
-use crate::model::time::Timestamp;
 use crate::server::process::clock::Clock;
 use crate::server::process::tasks::{Task, Tasks};
 use crate::server::settings::{LiveSettings, Settings};
@@ -28,6 +25,9 @@ use crate::server::store::Store;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
 use crate::server::work::Work;
+use model::day::{Day, DayRange};
+use model::id::ProjectId;
+use model::time::Timestamp;
 
 /// The pause between two calls, which leaves room for other callers and for the CPU.
 const BETWEEN_CALLS: Duration = Duration::from_millis(100);

@@ -31,9 +31,6 @@ use tokio::time::{Interval, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::model::id::JobId;
-use crate::model::job::Facets;
-use crate::model::time::Timestamp;
 use crate::server::jobs::delivery::RunningDeliveries;
 use crate::server::jobs::per_revision::PerRevision;
 use crate::server::jobs::pull_requests::OpenRequests;
@@ -47,6 +44,9 @@ use crate::server::telemetry::instruments::Instruments;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
 use crate::server::work::Work;
+use model::id::JobId;
+use model::job::Facets;
+use model::time::Timestamp;
 
 /// The interval of checking for queued messages and due polls.
 const TICK: Duration = Duration::from_millis(500);

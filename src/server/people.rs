@@ -6,17 +6,17 @@ pub mod api_tokens;
 pub mod own_factors;
 mod sign_in_help;
 
-use crate::error::AppError;
-use crate::model::flash::Confirmation;
-use crate::model::id::PersonId;
-use crate::model::people::{AccountState, ManagedPerson, People, Person};
-use crate::model::user::{GivenProjects, Project, Role};
 use crate::server::auth::guard::Caller;
 use crate::server::auth::{one_time_link, token, username};
 use crate::server::jobs::queue::cancelled_by;
 use crate::server::store::accounts::invitations::Invited;
 use crate::server::store::accounts::one_time_links::LinkToken;
 use crate::server::store::accounts::users::User;
+use model::error::AppError;
+use model::flash::Confirmation;
+use model::id::PersonId;
+use model::people::{AccountState, ManagedPerson, People, Person};
+use model::user::{GivenProjects, Project, Role};
 
 pub use sign_in_help::{create_password_link, reset_second_factor};
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::error::{AppError, ErrorCode};
+use model::error::{AppError, ErrorCode};
 
 /// The maximum number of concurrent queries of one person.
 const CONCURRENCY_LIMIT: usize = 2;

@@ -7,7 +7,7 @@ use std::io;
 
 use serde::Serialize;
 
-use crate::error::AppError;
+use model::error::AppError;
 
 /// The maximum size of a body that is built as a whole: those of server functions and of MCP.
 pub const WHOLE_MAX_BYTES: usize = 1024 * 1024;

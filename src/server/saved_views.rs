@@ -1,14 +1,14 @@
 //! Saved views. The canonical query of known fields is stored, never a URL.
 
-use crate::error::{AppError, ErrorCode};
-use crate::model::id::{ProjectId, SavedViewId};
-use crate::model::saved_view::{SavedView, SavedViewName, SavedViewPage};
-use crate::model::user::Role;
 use crate::server::analytics;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::filter;
 use crate::server::store::StoreError;
 use crate::server::store::jobs::saved_views::{SAVED_VIEWS_MAX, SavedViewScope};
+use model::error::{AppError, ErrorCode};
+use model::id::{ProjectId, SavedViewId};
+use model::saved_view::{SavedView, SavedViewName, SavedViewPage};
+use model::user::Role;
 
 /// The caller's own views and shared ones.
 pub async fn list(

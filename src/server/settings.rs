@@ -7,11 +7,11 @@ use std::time::Duration;
 use parking_lot::RwLock;
 use secrecy::SecretString;
 
-use crate::model::time::Timestamp;
-use crate::model::user::Project;
 use crate::server::config::{
     AccessConfig, Budget, Config, RetentionConfig, SingleSignOnConfig, TrustedHeaderConfig,
 };
+use model::time::Timestamp;
+use model::user::Project;
 
 #[derive(Clone)]
 pub struct Settings {

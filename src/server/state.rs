@@ -13,8 +13,6 @@ use tokio_util::sync::CancellationToken;
 use self::services::{
     AuthServices, BaseServices, UpstreamServices, code_host_connections, history, jobs, webhook_sender,
 };
-use crate::model::day::Day;
-use crate::model::user::Project;
 use crate::server::analytics::Analytics;
 use crate::server::auth::arrivals::Arrivals;
 use crate::server::auth::attempts::Attempts;
@@ -47,6 +45,8 @@ use crate::server::upstream::governor::Governor;
 use crate::server::upstream::page_views::PageViewsCache;
 use crate::server::webhooks::Webhooks;
 use crate::server::work::Docket;
+use model::day::Day;
+use model::user::Project;
 
 #[derive(Clone)]
 pub struct AppState(Arc<Shared>);

@@ -40,9 +40,9 @@ use self::ids::new_id;
 use self::jobs::list::KnownStates;
 pub use self::write::Authority;
 pub(crate) use self::write::Change;
-use crate::error::{AppError, ErrorCode};
-use crate::model::id::{JobId, ProjectId};
-use crate::model::time::Timestamp;
+use model::error::{AppError, ErrorCode};
+use model::id::{JobId, ProjectId};
+use model::time::Timestamp;
 
 /// How long the readiness check waits. The probe that requests it gives up after five seconds.
 const READY_WITHIN: Duration = Duration::from_secs(3);

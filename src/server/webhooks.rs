@@ -17,7 +17,6 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::model::id::WebhookId;
 use crate::server::config::{PublicUrl, WebhookConfig};
 use crate::server::process::clock::Clock;
 use crate::server::process::tasks::{Task, Tasks};
@@ -28,6 +27,7 @@ use crate::server::telemetry::instruments::Instruments;
 use crate::server::work::Work;
 use address::Allowed;
 use client::Client;
+use model::id::WebhookId;
 
 pub use reach::reach;
 

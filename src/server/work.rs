@@ -4,9 +4,9 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::model::audit::Actor;
-use crate::model::time::Timestamp;
 use crate::server::process::clock::Clock;
+use model::audit::Actor;
+use model::time::Timestamp;
 
 /// The right to write without a request. There is one in each process.
 ///
@@ -29,7 +29,7 @@ pub struct Docket(());
 /// ```compile_fail,E0451
 /// use docket::server::process::clock::Clock;
 /// use docket::server::work::Work;
-/// let work = Work { name: "request", by: docket::model::audit::Actor::docket(), clock: Clock::system() };
+/// let work = Work { name: "request", by: model::audit::Actor::docket(), clock: Clock::system() };
 /// ```
 ///
 /// ```compile_fail,E0599

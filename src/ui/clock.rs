@@ -1,7 +1,7 @@
 //! The current time while rendering: the server's clock on the server, the browser's clock in the browser.
 
-use crate::model::day::Day;
-use crate::model::time::Timestamp;
+use model::day::Day;
+use model::time::Timestamp;
 
 /// The time of the request. The router provides it to every page.
 #[cfg(feature = "ssr")]

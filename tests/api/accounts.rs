@@ -1,6 +1,6 @@
 //! Changes by administrators take effect at once, and cannot lock everyone out.
 
-use docket::model::user::Role;
+use model::user::Role;
 
 use crate::helpers::work::{work, work_at};
 use crate::helpers::{Installation, PASSWORD, TestApp, tags};

@@ -3,8 +3,6 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use docket::model::audit::Actor;
-use docket::model::user::{GivenProjects, Role};
 use docket::server::config::{AccessConfig, RetentionConfig, TrustedHeaderConfig};
 use docket::server::process::clock::Clock;
 use docket::server::store::accounts::admission::Account;
@@ -12,6 +10,8 @@ use docket::server::store::accounts::groups::{Followed, Granted};
 use docket::server::store::accounts::identities::Identity;
 use docket::server::store::accounts::one_time_links::LinkToken;
 use docket::server::store::audit::AuditFilter;
+use model::audit::Actor;
+use model::user::{GivenProjects, Role};
 use reqwest::Method;
 use reqwest::header::ACCEPT;
 use secrecy::SecretString;

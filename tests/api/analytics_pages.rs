@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use docket::model::day::{Day, DayRange};
-use docket::model::page_views::ViewCounts;
-use docket::model::time::Timestamp;
 use docket::server::config::Budget;
 use docket::server::process::clock::Clock;
+use model::day::{Day, DayRange};
+use model::page_views::ViewCounts;
+use model::time::Timestamp;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::Value;

@@ -7,10 +7,10 @@ mod requests;
 
 use std::time::Duration;
 
-use docket::model::audit::Outcome;
-use docket::model::time::Timestamp;
 use docket::server::process::clock::Clock;
 use docket::server::store::audit::AuditFilter;
+use model::audit::Outcome;
+use model::time::Timestamp;
 use reqwest::Method;
 use serde_json::Value;
 

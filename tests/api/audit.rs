@@ -6,8 +6,8 @@ mod organizing;
 mod page;
 mod recorded;
 
-use docket::model::audit::Record;
 use docket::server::store::audit::AuditFilter;
+use model::audit::Record;
 
 use crate::helpers::TestApp;
 

@@ -1,6 +1,6 @@
 //! The server checks the session when the body of a request is complete, and again when the request writes.
 
-use docket::model::user::{GivenProjects, Role};
+use model::user::{GivenProjects, Role};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use docket::model::time::Timestamp;
 use docket::server::config::Budget;
 use docket::server::process::clock::Clock;
 use futures::future::join_all;
+use model::time::Timestamp;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::{Settings, TestApp, intent, json, remote_job, until, views_answer};

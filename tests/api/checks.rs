@@ -4,9 +4,9 @@ use std::io::Read;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
-use docket::model::time::Timestamp;
-use docket::model::webhook::WebhookKind;
 use docket::server::store::Store;
+use model::time::Timestamp;
+use model::webhook::WebhookKind;
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 

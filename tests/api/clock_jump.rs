@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use docket::model::time::Timestamp;
 use docket::server::audit::AuditMaintenance;
 use docket::server::config::{AuditConfig, RetentionConfig};
 use docket::server::process::clock::Clock;
 use docket::server::process::clock_check::ClockError;
+use model::time::Timestamp;
 use secrecy::SecretString;
 
 use crate::databases::is_postgres;

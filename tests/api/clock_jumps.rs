@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use docket::model::time::Timestamp;
 use docket::server::config::Budget;
 use docket::server::process::clock::Clock;
 use docket::server::store::jobs::intents::Scheduling;
+use model::time::Timestamp;
 use uuid::{NoContext, Uuid};
 use wiremock::ResponseTemplate;
 

@@ -1,7 +1,7 @@
 //! A database with invalid rows: the error messages, and the prompts that are not sent.
 
-use docket::model::time::Timestamp;
 use docket::server::process::clock::Clock;
+use model::time::Timestamp;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::{Settings, TestApp, intent, json};

@@ -55,10 +55,7 @@ async fn response_has_every_documented_field() {
     }
     for instant in ["created_at", "changed_at"] {
         let text = job[instant].as_str().unwrap();
-        assert!(
-            text.ends_with('Z') && text.parse::<docket::model::time::Timestamp>().is_ok(),
-            "{instant}: {text}"
-        );
+        assert!(text.ends_with('Z') && text.parse::<model::time::Timestamp>().is_ok(), "{instant}: {text}");
     }
     let states: Vec<&Value> =
         job["history"].as_array().unwrap().iter().map(|entry| &entry["state"]).collect();

@@ -18,7 +18,7 @@ async fn form(person: &Browser, key: &str) -> Value {
 
 /// The base of the version in a response: its time in milliseconds.
 fn base(response: &Value) -> String {
-    let at: docket::model::time::Timestamp = response["saved_at"].as_str().unwrap().parse().unwrap();
+    let at: model::time::Timestamp = response["saved_at"].as_str().unwrap().parse().unwrap();
     at.as_millis().to_string()
 }
 

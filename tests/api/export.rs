@@ -281,7 +281,7 @@ async fn large_export_is_streamed_with_bounded_memory() {
 }
 
 /// Writes many days with SQL inside the database, which is much faster than row by row.
-async fn fill(ledger: &Ledger, pages: usize, range: &[docket::model::day::Day]) {
+async fn fill(ledger: &Ledger, pages: usize, range: &[model::day::Day]) {
     use sqlx::Connection;
     let mut database = ledger.connection().await;
     let mut tx = database.begin().await.unwrap();

@@ -1,8 +1,8 @@
 //! Flash messages: the outcome of a plain form is shown on the next page, once, only to the browser that posted it.
 
-use docket::model::flash::FlashMessage;
 use docket::server::auth::token;
 use docket::server::http::flash::Owner;
+use model::flash::FlashMessage;
 use reqwest::Method;
 use reqwest::header::ACCEPT;
 

@@ -1,8 +1,8 @@
 //! Nothing is accessible without a session or the required role.
 
-use docket::model::user::Role;
 use docket::server::http::router::page_paths;
 use leptos::server_fn::axum::server_fn_paths;
+use model::user::Role;
 use reqwest::Method;
 
 use crate::helpers::work::work_at;

@@ -9,9 +9,9 @@ mod troubles;
 
 use std::collections::BTreeMap;
 
-use docket::model::time::Timestamp;
 use docket::server::history::Step;
 use docket::server::process::clock::Clock;
+use model::time::Timestamp;
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 
@@ -73,7 +73,7 @@ struct RequestedDays {
 
 fn requested(request: &Request) -> RequestedDays {
     let query: BTreeMap<String, String> = request.url.query_pairs().into_owned().collect();
-    let day: docket::model::day::Day = query["dateFrom"].parse().unwrap();
+    let day: model::day::Day = query["dateFrom"].parse().unwrap();
     assert_eq!(query["dateTo"], day.plus_days(1).to_string());
     assert_eq!(query["limit"], "250");
     let project = request.url.path().split('/').nth(3).unwrap().to_owned();

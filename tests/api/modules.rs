@@ -2,31 +2,30 @@
 //! share names by design.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+
+use crate::helpers::sources::sources;
 
 type Module = Vec<String>;
 
-/// The modules of the crate, except for tests, with their sources.
+/// Our crates, by the names in paths.
+const CRATES: [&str; 2] = ["docket", "model"];
+
+/// The modules of our crates, except for tests, with their sources. The first part of a name is its crate's.
 fn modules() -> BTreeMap<Module, String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut modules = BTreeMap::new();
-    let mut folders: Vec<PathBuf> = vec![root.clone()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|end| end == "rs") && !["lib", "main"].contains(&&*name) {
-                let module = path.strip_prefix(&root).unwrap().with_extension("");
-                let module: Module = module.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
-                if !module.contains(&"tests".to_owned()) {
-                    modules.insert(module, std::fs::read_to_string(&path).unwrap());
-                }
-            }
-        }
-    }
-    modules
+    let named = sources().into_iter().filter_map(|(path, source)| {
+        let name: Vec<&str> = path.iter().map(|part| part.to_str().unwrap()).collect();
+        let (member, rest) = match &name[..] {
+            ["crates", member, "src", rest @ ..] => (*member, rest),
+            ["src", rest @ ..] => ("docket", rest),
+            other => panic!("{other:?}"),
+        };
+        let file = rest.last()?.strip_suffix(".rs")?;
+        let parts = [member].into_iter().chain(rest[..rest.len() - 1].iter().copied()).chain([file]);
+        let module: Module = parts.map(str::to_owned).collect();
+        let left_out = rest.len() == 1 && ["lib", "main"].contains(&file);
+        (!left_out && !module.contains(&"tests".to_owned())).then_some((module, source))
+    });
+    named.collect()
 }
 
 /// The source without comments and without its tests.
@@ -58,12 +57,14 @@ fn leaves(tree: &str) -> Vec<String> {
     parts.flat_map(|part| leaves(part)).map(|leaf| format!("{head}{leaf}")).collect()
 }
 
-/// The paths in a source: in `use`, and those that begin with `crate`, `self` or `super`.
+/// The paths in a source: those that begin with one of our crates, `crate`, `self` or `super`.
 fn paths(code: &str) -> Vec<String> {
     let mut paths = Vec::new();
     let words = |letter: char| letter.is_alphanumeric() || "_:".contains(letter);
-    for start in ["crate::", "self::", "super::"] {
-        for (at, _) in code.match_indices(start).filter(|(at, _)| !code[..*at].ends_with(words)) {
+    let starts = CRATES.iter().map(|name| format!("{name}::"));
+    let starts = starts.chain(["crate::", "self::", "super::"].map(str::to_owned));
+    for start in starts {
+        for (at, _) in code.match_indices(&start).filter(|(at, _)| !code[..*at].ends_with(words)) {
             let rest = &code[at..];
             let path: String = rest.chars().take_while(|letter| words(*letter)).collect();
             match rest[path.len()..].starts_with('{') {
@@ -101,7 +102,8 @@ fn target(module: &Module, path: &str, modules: &BTreeMap<Module, String>) -> Op
         from = module.clone();
         parts.remove(0);
     } else {
-        parts.remove(0);
+        let first = parts.remove(0);
+        from.push(if first == "crate" { module[0].clone() } else { first.to_owned() });
     }
     from.extend(parts.iter().map(|part| (*part).to_owned()));
     (1..=from.len()).rev().map(|length| from[..length].to_vec()).find(|module| modules.contains_key(module))
@@ -152,13 +154,14 @@ fn modules_have_no_import_cycle() {
 
 #[test]
 fn imports_are_parsed_like_the_compiler_does() {
-    let source = "use crate::a::{b::C, d};\nuse super::{e, f::{g, H as J}}; // crate::no\npub use self::i::K;\nfn x() { crate::y::z(); super::super::w::V }\n#[cfg(test)]\nmod tests {\n    use crate::t;\n}";
+    let source = "use model::a::B;\nuse crate::a::{b::C, d};\nuse super::{e, f::{g, H as J}}; // crate::no\npub use self::i::K;\nfn x() { crate::y::z(); super::super::w::V }\n#[cfg(test)]\nmod tests {\n    use crate::t;\n}";
     let mut found = paths(&code(source));
     found.sort();
     let expected = [
         "crate::a::b::C",
         "crate::a::d",
         "crate::y::z",
+        "model::a::B",
         "self::i::K",
         "super::e",
         "super::f::H",
@@ -166,13 +169,45 @@ fn imports_are_parsed_like_the_compiler_does() {
         "super::super::w::V",
     ];
     assert_eq!(found, expected);
-    let circle = ["a", "b", "c"].map(|name| (vec![name.to_owned()], String::new())).into();
-    let module = |name: &str| vec![name.to_owned()];
+    let module = |name: &str| vec!["model".to_owned(), name.to_owned()];
+    let circle = ["a", "b", "c"].map(|name| (module(name), String::new())).into();
     let ring: BTreeMap<_, _> = [("a", "b"), ("b", "c"), ("c", "a")]
         .map(|(from, to)| (module(from), BTreeSet::from([module(to)])))
         .into();
-    assert_eq!(target(&module("a"), "super::b::Type", &circle), Some(module("b")));
+    for path in ["super::b::Type", "crate::b::Type", "model::b::Type"] {
+        assert_eq!(target(&module("a"), path, &circle), Some(module("b")), "{path}");
+    }
     assert_eq!(cycle(&module("a"), &ring).map(|way| way.len()), Some(4));
+}
+
+/// The modules that each part must not use.
+const LAYERS: [(&str, &[&str]); 4] = [
+    ("docket::ui", &["docket::server"]),
+    (
+        "docket::ui::charts",
+        &["docket::ui::components", "docket::ui::islands", "docket::ui::pages", "docket::api"],
+    ),
+    ("docket::ui::components", &["docket::ui::islands", "docket::ui::pages"]),
+    ("docket::ui::islands", &["docket::ui::pages"]),
+];
+
+#[test]
+fn each_layer_uses_only_the_layers_below_it() {
+    let imports = imports(&modules());
+    let is_in = |module: &Module, part: &str| {
+        let parts: Vec<&str> = part.split("::").collect();
+        module.len() >= parts.len() && module.iter().zip(&parts).all(|(one, other)| one == other)
+    };
+    for (part, forbidden) in LAYERS {
+        let of_part = imports.iter().filter(|(module, _)| is_in(module, part));
+        let targets: Vec<_> =
+            of_part.flat_map(|(module, targets)| targets.iter().map(move |to| (module, to))).collect();
+        assert!(targets.len() > 10, "{part}: {targets:?}");
+        for (module, target) in targets {
+            let upward = forbidden.iter().any(|part| is_in(target, part));
+            assert!(!upward, "{} uses {}", module.join("::"), target.join("::"));
+        }
+    }
 }
 
 #[test]
@@ -185,6 +220,6 @@ fn only_the_commands_use_the_emulator() {
         .collect();
     assert!(users.len() >= 2, "{users:?}");
     for module in users {
-        assert!(module.join("::").starts_with("server::commands::"), "{module:?} uses the emulator");
+        assert!(module.join("::").starts_with("docket::server::commands::"), "{module:?} uses the emulator");
     }
 }

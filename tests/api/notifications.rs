@@ -1,6 +1,6 @@
 //! Notifications: changes since a user last opened them, and the command palette.
 
-use docket::model::time::Timestamp;
+use model::time::Timestamp;
 use serde_json::Value;
 
 use crate::analytics_pages::{NOON, at};

@@ -4,12 +4,13 @@ mod lost;
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use serde_json::Value;
 use wiremock::{Mock, MockServer, ResponseTemplate, matchers};
 
+use crate::helpers::sources::sources;
 use crate::helpers::{Finished, Installation, TestApp, json};
 
 const ID: &str = "01920000-0000-7000-8000-000000000001";
@@ -173,24 +174,11 @@ async fn text_of_the_database_controls_no_terminal() {
 
 #[test]
 fn only_one_module_writes_to_the_terminal() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut folders = vec![root.clone()];
-    let mut writers = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let source = std::fs::read_to_string(&path).unwrap_or_default();
-            let code: Vec<&str> =
-                source.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
-            let writes = ["print!(", "println!(", "eprint!(", "eprintln!(", "stdout()", "io::stdout"];
-            if writes.iter().any(|word| code.iter().any(|line| line.contains(word))) {
-                writers.push(path.strip_prefix(&root).unwrap().display().to_string());
-            }
-        }
-    }
-    assert_eq!(writers, ["server/commands/output.rs"]);
+    let writes = ["print!(", "println!(", "eprint!(", "eprintln!(", "stdout()", "io::stdout"];
+    let writers = sources().into_iter().filter(|(_, source)| {
+        let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));
+        code.into_iter().any(|line| writes.iter().any(|word| line.contains(word)))
+    });
+    let writers: Vec<PathBuf> = writers.map(|(path, _)| path).collect();
+    assert_eq!(writers, [Path::new("src/server/commands/output.rs")]);
 }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use docket::model::time::Timestamp;
 use docket::server::process::clock::Clock;
 use futures::future::join_all;
+use model::time::Timestamp;
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 

@@ -4,11 +4,11 @@ mod adding;
 mod refused;
 mod removing;
 
-use docket::model::audit::Outcome;
-use docket::model::time::Timestamp;
 use docket::server::config::AccessConfig;
 use docket::server::process::clock::Clock;
 use docket::server::store::audit::AuditFilter;
+use model::audit::Outcome;
+use model::time::Timestamp;
 use serde_json::Value;
 
 use crate::helpers::{Authenticator, Browser, PASSWORD, Settings, TestApp, TestResponse};

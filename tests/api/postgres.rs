@@ -1,8 +1,8 @@
 //! Errors with PostgreSQL: one clear line, an exit code, and nothing changed. These tests use a server whatever database
 //! the others use.
 
-use docket::model::user::{GivenProjects, Role};
 use docket::server::store::Store;
+use model::user::{GivenProjects, Role};
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
 use crate::databases::{TestDatabase, start};

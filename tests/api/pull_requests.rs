@@ -8,8 +8,8 @@ mod pauses;
 
 use std::time::Duration;
 
-use docket::model::time::Timestamp;
 use docket::server::process::clock::Clock;
+use model::time::Timestamp;
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 

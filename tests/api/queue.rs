@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use docket::model::time::Timestamp;
 use docket::server::config::Budget;
 use docket::server::process::clock::Clock;
+use model::time::Timestamp;
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use docket::model::audit::Outcome;
 use docket::server::store::audit::AuditFilter;
+use model::audit::Outcome;
 use reqwest::{Method, RequestBuilder};
 
 use crate::api_tokens::create;

@@ -6,10 +6,10 @@ mod failing;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use docket::model::time::Timestamp;
 use docket::server::config::RetentionConfig;
 use docket::server::process::clock::Clock;
 use docket::server::store::maintenance::retention::Slice;
+use model::time::Timestamp;
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 

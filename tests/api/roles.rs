@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use docket::model::user::Role;
 use docket::server::auth::roles::{self, Access};
 use docket::server::http::router::page_paths;
 use docket::server::process::clock::Clock;
+use model::user::Role;
 use reqwest::Method;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, ORIGIN};
 use wiremock::ResponseTemplate;

@@ -6,9 +6,9 @@ mod sequences;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use docket::model::time::Timestamp;
 use docket::server::auth::totp;
 use docket::server::process::clock::Clock;
+use model::time::Timestamp;
 
 use crate::helpers::work::work_at;
 use crate::helpers::{Browser, Installation, PASSWORD, Settings, TestApp, TestResponse};

@@ -1,8 +1,8 @@
 //! Fair shares: one user's requests leave enough budget for the others.
 
-use docket::model::time::Timestamp;
 use docket::server::config::{AccessConfig, Budget};
 use docket::server::process::clock::Clock;
+use model::time::Timestamp;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::{Browser, Settings, TestApp, TestResponse, intent, json, views_answer};

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use docket::model::audit::Outcome;
 use docket::server::store::audit::AuditFilter;
 use docket::server::store::maintenance::retention::Slice;
+use model::audit::Outcome;
 
 use crate::helpers::work::work;
 use crate::helpers::{Browser, PASSWORD, TestApp, token};
@@ -23,8 +23,7 @@ async fn link_for(app: &TestApp, admin: &Browser, name: &str) -> String {
 async fn newest(app: &TestApp, count: u32) -> Vec<[String; 4]> {
     let records = app.state().store.audit_records(&AuditFilter::default(), count).await.unwrap();
     assert!(records.iter().all(|record| record.outcome == Outcome::Done.as_str()), "{records:?}");
-    let words =
-        |record: docket::model::audit::Record| [record.actor, record.action, record.subject, record.detail];
+    let words = |record: model::audit::Record| [record.actor, record.action, record.subject, record.detail];
     records.into_iter().map(words).collect()
 }
 

@@ -1,7 +1,7 @@
 //! Templates: permissions, validation, scorecards, and the link from jobs.
 
-use docket::model::time::Timestamp;
 use docket::server::process::clock::Clock;
+use model::time::Timestamp;
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use docket::model::time::Timestamp;
 use docket::server::process::clock::Clock;
+use model::time::Timestamp;
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 

@@ -1,6 +1,6 @@
 //! Views by day and week, with the jobs and notes of those days.
 
-use docket::model::page_views::ViewCounts;
+use model::page_views::ViewCounts;
 use serde_json::Value;
 
 use crate::analytics_pages::{NOON, at};

@@ -1,11 +1,10 @@
 //! Messages that `docs/operate/troubleshooting.md` quotes exist, and so do the settings and pages in the documents for operators.
 
-use std::path::Path;
-
 use docket::server::config::KEYS;
 use docket::server::http::router::page_paths;
 
 use crate::helpers::Installation;
+use crate::helpers::sources::sources;
 
 const TROUBLESHOOTING: &str = include_str!("../../docs/operate/troubleshooting.md");
 const ADVICE: [&str; 5] = [
@@ -20,20 +19,13 @@ const ADVICE: [&str; 5] = [
 const OF_LIBRARIES: [&str; 1] = ["slow statement"];
 
 /// All sources as one text, in which continued string literals are joined.
-fn sources(folder: &Path) -> String {
-    let mut all = String::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            all += &sources(&path);
-        } else if path.extension().is_some_and(|end| end == "rs") {
-            let source = std::fs::read_to_string(&path).unwrap();
-            let lines: Vec<&str> = source.split("\\\n").collect();
-            all += lines[0];
-            lines[1..].iter().for_each(|line| all += line.trim_start());
-        }
-    }
-    all
+fn joined_sources() -> String {
+    let joined = sources().into_iter().map(|(_, source)| {
+        let mut lines = source.split("\\\n");
+        let first = lines.next().unwrap_or_default().to_owned();
+        lines.fold(first, |all, line| all + line.trim_start())
+    });
+    joined.collect()
 }
 
 /// The texts between two of these signs in one line.
@@ -43,7 +35,7 @@ fn between(document: &'static str, sign: char) -> impl Iterator<Item = &'static 
 
 #[test]
 fn quoted_messages_exist_in_the_sources() {
-    let sources = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+    let sources = joined_sources();
     let messages: Vec<&str> = between(TROUBLESHOOTING, '"').collect();
     assert!(messages.len() >= 20, "{messages:?}");
     for message in messages {

@@ -2,12 +2,12 @@
 
 use std::net::IpAddr;
 
-use docket::model::time::Timestamp;
 use docket::server::config::{
     AccessConfig, GroupProjects, GroupRoles, IdentityConfig, SECRET_HEADER, TrustedGroups,
     TrustedHeaderConfig, parse_projects,
 };
 use docket::server::store::audit::AuditFilter;
+use model::time::Timestamp;
 use reqwest::Method;
 use reqwest::header::ACCEPT;
 use secrecy::SecretString;

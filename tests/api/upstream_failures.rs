@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use docket::model::time::Timestamp;
 use docket::server::process::clock::Clock;
 use futures::future::join_all;
+use model::time::Timestamp;
 use serde_json::Value;
 use wiremock::{Request, Respond, ResponseTemplate};
 

@@ -7,9 +7,9 @@ mod delivery;
 use std::time::Duration;
 
 use data_encoding::HEXLOWER;
-use docket::model::time::Timestamp;
 use docket::server::config::WebhookConfig;
 use docket::server::process::clock::Clock;
+use model::time::Timestamp;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use wiremock::matchers::{method, path};

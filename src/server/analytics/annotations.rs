@@ -1,11 +1,11 @@
 //! The team's notes on days: validation and permissions.
 
-use crate::error::{AppError, ErrorCode};
-use crate::model::day::Day;
-use crate::model::history::Annotation;
-use crate::model::id::{AnnotationId, ProjectId};
-use crate::model::user::Role;
 use crate::server::auth::guard::Caller;
+use model::day::Day;
+use model::error::{AppError, ErrorCode};
+use model::history::Annotation;
+use model::id::{AnnotationId, ProjectId};
+use model::user::Role;
 
 const TEXT_MAX_CHARS: usize = 280;
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::day::{Day, DayRange};
-use crate::model::history::JobEffect;
-use crate::model::job::title;
-use crate::model::page_views::ViewCounts;
-use crate::model::pull_request::PullRequestState;
 use crate::server::analytics::period;
 use crate::server::store::page_views::queries::{FinishedJob, StoredDay};
+use model::day::{Day, DayRange};
+use model::history::JobEffect;
+use model::job::title;
+use model::page_views::ViewCounts;
+use model::pull_request::PullRequestState;
 
 /// The maximum number of jobs shown for a page, newest first.
 pub(super) const JOBS_MAX: i64 = 20;

@@ -11,15 +11,15 @@ use super::period::Period;
 use super::table::{Fraction, Table};
 use super::table_query::TableQuery;
 use super::{Analytics, figures, matching_paths};
-use crate::error::AppError;
-use crate::model::ParseError;
-use crate::model::day::{Day, DayRange};
-use crate::model::history::PageRow;
-use crate::model::page_views::ViewCounts;
 use crate::server::http::sheet::{Cell, Chunks, Format, file};
 use crate::server::process::blocking;
 use crate::server::store::page_views::queries::Paths;
 use crate::server::store::{Store, StoreError};
+use model::ParseError;
+use model::day::{Day, DayRange};
+use model::error::AppError;
+use model::history::PageRow;
+use model::page_views::ViewCounts;
 
 /// Which rows to export.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, strum::Display, EnumString)]

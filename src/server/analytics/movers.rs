@@ -1,9 +1,9 @@
 //! The largest changes between two periods. Pure.
 
 use super::table::{self, Figures, Row};
-use crate::model::history::{Movers, Tab};
 use crate::server::process::blocking;
 use crate::server::store::page_views::queries::Paths;
+use model::history::{Movers, Tab};
 
 /// Rows per list.
 const ROWS: usize = 10;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::error::{AppError, ErrorCode};
-use crate::model::day::{Day, DayRange};
-use crate::model::history::{Compare, Comparison, Earlier, MarkedDay};
-use crate::model::page_views::ViewCounts;
-use crate::model::time::Timestamp;
 use crate::server::store::page_views::queries::{Snapshot, StoredDay};
+use model::day::{Day, DayRange};
+use model::error::{AppError, ErrorCode};
+use model::history::{Compare, Comparison, Earlier, MarkedDay};
+use model::page_views::ViewCounts;
+use model::time::Timestamp;
 
 /// A range whose days are all stored.
 pub(super) struct Period {

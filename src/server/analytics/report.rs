@@ -1,15 +1,15 @@
 //! The reports of the analytics page and of the overview's week: from the daily history if it contains the whole range,
 //! otherwise from the upstream.
 
-use crate::error::{AppError, ErrorCode};
-use crate::model::analytics_query::AnalyticsQuery;
-use crate::model::analytics_report::{AnalyticsReport, DailyReport, LiveReport, OnePageReport};
-use crate::model::id::ProjectId;
-use crate::model::page_views::FetchedPageViews;
 use crate::server::analytics::table_query::TableQuery;
 use crate::server::analytics::{Analytics, Report};
 use crate::server::auth::guard::Caller;
 use crate::server::upstream::page_views::PageViewsQuery;
+use model::analytics_query::AnalyticsQuery;
+use model::analytics_report::{AnalyticsReport, DailyReport, LiveReport, OnePageReport};
+use model::error::{AppError, ErrorCode};
+use model::id::ProjectId;
+use model::page_views::FetchedPageViews;
 
 /// The report for the filters of the analytics page.
 pub async fn report(

@@ -1,12 +1,12 @@
 //! The analytics page's queries as stored in saved views.
 
-use crate::error::AppError;
-use crate::model::analytics_query::AnalyticsQuery;
-use crate::model::id::ProjectId;
-use crate::model::selection::Selection;
 use crate::server::analytics::table_query::TableQuery;
 use crate::server::auth::guard::Caller;
 use crate::server::upstream::page_views::PageViewsQuery;
+use model::analytics_query::AnalyticsQuery;
+use model::error::AppError;
+use model::id::ProjectId;
+use model::selection::Selection;
 
 /// The maximum length of a stored query.
 const QUERY_MAX_BYTES: usize = 2_000;

@@ -6,15 +6,15 @@ use super::period::is_complete;
 use super::table::{Figures, Table};
 use super::table_query::TableQuery;
 use super::{Analytics, by_day};
-use crate::error::AppError;
-use crate::model::day::{Day, DayRange};
-use crate::model::history::PageRow;
-use crate::model::id::ProjectId;
-use crate::model::page_views::ViewCounts;
-use crate::model::selection::Selection;
-use crate::model::time::Timestamp;
 use crate::server::process::blocking;
 use crate::server::store::page_views::queries::StoredDay;
+use model::day::{Day, DayRange};
+use model::error::AppError;
+use model::history::PageRow;
+use model::id::ProjectId;
+use model::page_views::ViewCounts;
+use model::selection::Selection;
+use model::time::Timestamp;
 
 /// The pages that were viewed in a range.
 pub struct StoredPages {

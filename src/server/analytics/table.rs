@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use crate::model::history::{Order, PageRow, Sort, Tab, VIEWS_MIN};
-use crate::model::page_views::ViewCounts;
-use crate::model::selection::{Folder, FolderEntry};
 use crate::server::analytics::table_query::TableQuery;
 use crate::server::process::blocking;
 use crate::server::store::page_views::queries::{Paths, Sums};
+use model::history::{Order, PageRow, Sort, Tab, VIEWS_MIN};
+use model::page_views::ViewCounts;
+use model::selection::{Folder, FolderEntry};
 
 /// The views of every path.
 pub(super) struct Figures {

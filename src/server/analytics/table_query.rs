@@ -2,12 +2,12 @@
 
 use std::str::FromStr;
 
-use crate::error::AppError;
-use crate::model::ParseError;
-use crate::model::history::{Compare, Order, Tab};
-use crate::model::id::ProjectId;
-use crate::model::selection::Folder;
 use crate::server::upstream::page_views::PageViewsQuery;
+use model::ParseError;
+use model::error::AppError;
+use model::history::{Compare, Order, Tab};
+use model::id::ProjectId;
+use model::selection::Folder;
 
 /// A query of the table of pages.
 #[derive(Debug, Clone)]

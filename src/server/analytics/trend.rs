@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::period::{Comparable, Period, complete};
-use crate::model::day::Day;
-use crate::model::history::{Marker, TrendPoint};
-use crate::model::job::title;
-use crate::model::page_views::ViewCounts;
-use crate::model::pull_request::PullRequestState;
 use crate::server::store::page_views::queries::FinishedJob;
+use model::day::Day;
+use model::history::{Marker, TrendPoint};
+use model::job::title;
+use model::page_views::ViewCounts;
+use model::pull_request::PullRequestState;
 
 /// Longer ranges are shown by week.
 const DAYS_MAX: i64 = 120;

@@ -3,13 +3,13 @@
 use futures::{Stream, stream};
 
 use super::query;
-use crate::error::AppError;
-use crate::model::audit::{Action, AuditEvent, Record};
-use crate::model::audit_query::AuditQuery;
 use crate::server::auth::guard::Caller;
 use crate::server::http::sheet::{Cell, Chunks, Format, file};
 use crate::server::store::audit::AuditFilter;
 use crate::server::store::{Store, StoreError};
+use model::audit::{Action, AuditEvent, Record};
+use model::audit_query::AuditQuery;
+use model::error::AppError;
 
 const COLUMNS: &[&str] =
     &["number", "at", "who", "from", "action", "outcome", "project", "subject", "detail", "who_id"];

@@ -3,11 +3,11 @@
 use tokio::sync::Semaphore;
 
 use super::query::filter;
-use crate::error::AppError;
-use crate::model::audit::{AuditCheck, AuditPage, CountedEvents};
-use crate::model::audit_query::AuditQuery;
 use crate::server::auth::guard::Caller;
 use crate::server::store::audit::verify::ChainCheck;
+use model::audit::{AuditCheck, AuditPage, CountedEvents};
+use model::audit_query::AuditQuery;
+use model::error::AppError;
 
 /// Records per page.
 const RECORDS: u32 = 50;

@@ -1,10 +1,10 @@
 //! Parses the filters of the audit log.
 
-use crate::error::AppError;
-use crate::model::audit_query::AuditQuery;
-use crate::model::day::Day;
 use crate::server::auth::username;
 use crate::server::store::audit::AuditFilter;
+use model::audit_query::AuditQuery;
+use model::day::Day;
+use model::error::AppError;
 
 /// Parses `query`.
 pub fn filter(query: &AuditQuery) -> Result<AuditFilter, AppError> {

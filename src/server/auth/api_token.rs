@@ -6,7 +6,7 @@ use rand::distr::{Alphanumeric, SampleString};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::token;
-use crate::model::ParseError;
+use model::ParseError;
 
 const PREFIX: &str = "dkt_";
 

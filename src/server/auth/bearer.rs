@@ -20,11 +20,6 @@ use super::api_token::TokenText;
 use super::client_ip;
 use super::gate::Passed;
 use super::guard::Caller;
-use crate::error::AppError;
-use crate::model::api_token::Scope;
-use crate::model::audit::{Action, Actor, AuditEvent};
-use crate::model::id::ProjectId;
-use crate::model::user::Project;
 use crate::server::http::problem::Problem;
 use crate::server::state::AppState;
 use crate::server::store::StoreError;
@@ -32,6 +27,11 @@ use crate::server::store::accounts::admission::{Account, NotAdmitted};
 use crate::server::store::accounts::api_tokens::StoredApiToken;
 use crate::server::store::accounts::rate_limits::Rest;
 use crate::server::store::authorization::Authorization;
+use model::api_token::Scope;
+use model::audit::{Action, Actor, AuditEvent};
+use model::error::AppError;
+use model::id::ProjectId;
+use model::user::Project;
 
 /// The challenge for a token that is not valid.
 const INVALID: &str = "Bearer error=\"invalid_token\"";

@@ -9,10 +9,10 @@ use axum::middleware::Next;
 use axum::response::Response;
 use ipnet::IpNet;
 
-use crate::model::time::Timestamp;
-use crate::model::upstream::ForwardingPeer;
 use crate::server::config::AccessConfig;
 use crate::server::process::clock::Clock;
+use model::time::Timestamp;
+use model::upstream::ForwardingPeer;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 

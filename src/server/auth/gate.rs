@@ -13,12 +13,13 @@ use super::origin::came_from;
 use super::own_path::is_own_path;
 use super::roles::{self, Access};
 use super::{background, client_ip, required_factor, session_store, sign_in, single_sign_on, trusted_header};
-use crate::error::{AppError, ErrorCode};
-use crate::model::audit::{Action, AuditEvent};
-use crate::model::flash::{FlashMessage, SESSION_ENDED};
+use crate::server::http::error_response::{ErrorResponse, status_of};
 use crate::server::http::{cookie, flash};
 use crate::server::state::AppState;
 use crate::server::store::authorization::Authorization;
+use model::audit::{Action, AuditEvent};
+use model::error::{AppError, ErrorCode};
+use model::flash::{FlashMessage, SESSION_ENDED};
 
 /// Pages served without a session. Assets are outside of the gate.
 const OPEN: &[&str] = &["/login", sign_in::CODE_PAGE, "/login/sso", single_sign_on::CALLBACK, "/setup"];
@@ -54,7 +55,7 @@ pub async fn gate(
     match vouched.or(session.user) {
         Some(_) if path == "/login" => Redirect::to("/").into_response(),
         Some(_) if path.starts_with("/api/") && roles::of(path).is_none() => {
-            roles::no_such_endpoint().into_response()
+            ErrorResponse::from(roles::no_such_endpoint()).into_response()
         }
         Some(user) => {
             let session = session.session.id().filter(|_| !is_vouched).map(|id| session_store::key(&id));
@@ -107,7 +108,7 @@ async fn note_refusal(Caller { state, user, client_ip, .. }: &Caller, path: &str
 
 /// The proxy authenticates people, so a sign-in page would only lead back to it.
 fn reject(request: &Request, error: AppError) -> Response {
-    let status = StatusCode::from(error.code);
+    let status = status_of(error.code);
     match wants_html(request.uri(), request.headers()) {
         true => (status, error.message).into_response(),
         false => (status, axum::Json(error)).into_response(),

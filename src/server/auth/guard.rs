@@ -7,17 +7,17 @@ use leptos::prelude::use_context;
 use leptos::server_fn::ServerFn;
 
 use super::roles;
-use crate::error::{AppError, ErrorCode};
-use crate::model::audit::Actor;
-use crate::model::budget::{Budgets, Notice};
-use crate::model::id::ProjectId;
-use crate::model::user::{CurrentSession, Project, Role};
 use crate::server::query_permits::QueryPermit;
 use crate::server::state::AppState;
 use crate::server::store::Authority;
 use crate::server::store::accounts::admission::Admitted;
 use crate::server::store::authorization::Authorization;
 use crate::server::store::jobs::seen::Reader;
+use model::audit::Actor;
+use model::budget::{Budgets, Notice};
+use model::error::{AppError, ErrorCode};
+use model::id::ProjectId;
+use model::user::{CurrentSession, Project, Role};
 
 /// The person of a request, who has a session or owns its API token. The gate adds it to the request.
 #[derive(Clone)]

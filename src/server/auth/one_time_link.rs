@@ -7,9 +7,9 @@ use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
 
 use super::step_cookie::{self, Purpose};
-use crate::model::links;
 use crate::server::config::PublicUrl;
 use crate::server::state::AppState;
+use model::links;
 
 /// How long a browser stores a token, in seconds.
 const LIFETIME_SECONDS: i64 = 30 * 60;

@@ -8,9 +8,9 @@ use axum::response::{IntoResponse, Response};
 use super::backend::AuthSession;
 use super::own_path::own_path;
 use super::{client_ip, roles};
-use crate::error::{AppError, ErrorCode};
-use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::server::state::AppState;
+use model::audit::{Action, Actor, AuditEvent};
+use model::error::{AppError, ErrorCode};
 
 /// Refuses a mutating request unless its headers show that it is same-origin. Removes a foreign `Referer`, so that no
 /// redirect leads to it.

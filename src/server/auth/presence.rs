@@ -5,9 +5,9 @@ use std::net::IpAddr;
 
 use moka::future::Cache;
 
-use crate::model::time::Timestamp;
 use crate::server::process::clock::Clock;
 use crate::server::store::Store;
+use model::time::Timestamp;
 
 /// Seconds between two writes for one session from one IP.
 const BETWEEN: i64 = 60;

@@ -1,14 +1,14 @@
 //! Where a second factor is required, a person without one gets only the page that sets it up, and signing out. This
 //! applies to sign-ins with a password.
 
-use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 
 use super::roles::{self, Access};
-use crate::error::{AppError, ErrorCode};
-use crate::model::links;
+use crate::server::http::error_response::status_of;
 use crate::server::state::AppState;
 use crate::server::store::accounts::users::User;
+use model::error::{AppError, ErrorCode};
+use model::links;
 
 const OPEN: &[&str] = &[
     links::SECOND_FACTOR,
@@ -39,5 +39,5 @@ pub(super) async fn first(state: &AppState, user: &User, path: &str, wants_html:
 }
 
 fn refused(error: AppError) -> Response {
-    (StatusCode::from(error.code), axum::Json(error)).into_response()
+    (status_of(error.code), axum::Json(error)).into_response()
 }

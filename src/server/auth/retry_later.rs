@@ -7,7 +7,7 @@ use axum::http::header::RETRY_AFTER;
 use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
 
-use crate::error::{AppError, ErrorCode};
+use model::error::{AppError, ErrorCode};
 
 /// Sets the header `Retry-After` of the response.
 pub(super) fn retry_after(seconds: u64) {

@@ -1,8 +1,8 @@
 //! The role required by each server function. The gate and the guards use this table. A function that is not listed is
 //! unreachable.
 
-use crate::error::{AppError, ErrorCode};
-use crate::model::user::Role;
+use model::error::{AppError, ErrorCode};
+use model::user::Role;
 
 /// Who may call a server function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,15 +11,15 @@ use super::attempts::Attempts;
 use super::current_password::CurrentPassword;
 use super::refusal_record::RefusalRecord;
 use super::{token, totp};
-use crate::error::{AppError, ErrorCode};
-use crate::model::account::SecondFactor as State;
-use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::server::config::PublicUrl;
 use crate::server::process::clock::Clock;
 use crate::server::store::accounts::second_factors::{Proposed, RemovedAuthenticator, SecondFactor};
 use crate::server::store::accounts::users::User;
 use crate::server::store::authorization::Authorization;
 use crate::server::store::{Store, StoreError};
+use model::account::SecondFactor as State;
+use model::audit::{Action, Actor, AuditEvent};
+use model::error::{AppError, ErrorCode};
 
 pub(super) use proof::missing;
 pub use proof::{Proof, ProofFields};

@@ -12,12 +12,12 @@ use axum_login::tower_sessions::session::{Id, Record};
 use axum_login::tower_sessions::session_store::{Error, Result, SessionStore};
 
 use super::token;
-use crate::model::time::Timestamp;
 use crate::server::http::cookie::CookieName;
 use crate::server::process::clock::Clock;
 use crate::server::state::AppState;
 use crate::server::store::accounts::admission::Account;
 use crate::server::store::{Store, StoreError};
+use model::time::Timestamp;
 
 /// Browsers accept the prefix `__Host-` only over https.
 pub const COOKIE: CookieName = CookieName { https: "__Host-docket", http: "docket" };

@@ -17,14 +17,14 @@ use super::own_path::own_path;
 use super::password::PasswordError;
 use super::refusal::internal;
 use super::{client_ip, device, one_time_link, password, refusal, session_store, token, username};
-use crate::error::{AppError, ErrorCode};
-use crate::model::audit::{Action, AuditEvent};
-use crate::model::user::LinkPurpose;
 use crate::server::nfc::nfc;
 use crate::server::state::AppState;
 use crate::server::store::accounts::admission::{Account, Admitted};
 use crate::server::store::accounts::one_time_links::{Link, LinkKind};
 use crate::server::telemetry::instruments::SignInMeans;
+use model::audit::{Action, AuditEvent};
+use model::error::{AppError, ErrorCode};
+use model::user::LinkPurpose;
 
 pub use passkey::{request_passkey, with_passkey};
 pub use second_step::{CODE_PAGE, with_code};

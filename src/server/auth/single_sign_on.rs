@@ -13,12 +13,12 @@ use serde::Deserialize;
 
 use super::attempts::Attempts;
 use super::shared_key::SharedKey;
-use crate::error::{AppError, ErrorCode};
 use crate::server::config::{PublicUrl, SingleSignOnConfig};
 use crate::server::process::clock::Clock;
 use crate::server::settings::LiveSettings;
 use crate::server::store::Store;
 use crate::server::store::accounts::admission::Admitted;
+use model::error::{AppError, ErrorCode};
 use pending::PendingSignIn;
 use provider::Provider;
 

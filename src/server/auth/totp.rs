@@ -4,7 +4,7 @@ use data_encoding::BASE32_NOPAD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
 
-use crate::model::time::Timestamp;
+use model::time::Timestamp;
 
 /// How long a code is current, in seconds.
 const STEP_SECONDS: i64 = 30;

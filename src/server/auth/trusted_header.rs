@@ -11,14 +11,14 @@ use secrecy::ExposeSecret;
 use super::arrivals::BY;
 use super::single_sign_on::{admitted, follow};
 use super::{client_ip, token, username};
-use crate::error::{AppError, ErrorCode};
-use crate::model::audit::{Action, AuditEvent};
-use crate::model::user::{GivenProjects, Role};
 use crate::server::config::{SECRET_HEADER, TrustedHeaderConfig};
 use crate::server::nfc::nfc;
 use crate::server::state::AppState;
 use crate::server::store::accounts::admission::{Account, Admitted, NotAdmitted};
 use crate::server::store::accounts::groups::Granted;
+use model::audit::{Action, AuditEvent};
+use model::error::{AppError, ErrorCode};
+use model::user::{GivenProjects, Role};
 
 /// The person named by a trusted proxy, if any. Removes its headers from the request.
 pub async fn person(state: &AppState, request: &mut Request) -> Result<Option<Admitted>, AppError> {

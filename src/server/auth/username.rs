@@ -4,8 +4,8 @@ use icu_properties::props::{DefaultIgnorableCodePoint, GeneralCategory, GeneralC
 use icu_properties::{CodePointMapData, CodePointSetData};
 use unicode_security::MixedScript;
 
-use crate::model::name::is_plain;
 use crate::server::nfc::nfc;
+use model::name::is_plain;
 
 /// The actor names in the audit log of events that no person caused.
 const RESERVED: [&str; 2] = ["Docket", "command line"];
@@ -113,7 +113,7 @@ fn offset(from: char, by: u32) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::audit::Actor;
+    use model::audit::Actor;
 
     #[test]
     fn typed_username_has_letters_digits_and_few_signs() {

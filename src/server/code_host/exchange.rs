@@ -12,10 +12,10 @@ use thiserror::Error;
 use url::Url;
 
 use super::rate_limit::{self, RateLimit, bounded};
-use crate::model::pull_request::CheckFailure;
-use crate::model::time::Timestamp;
 use crate::server::http_client;
 use crate::server::process::clock::Clock;
+use model::pull_request::CheckFailure;
+use model::time::Timestamp;
 
 /// The deadline of one exchange. GitHub itself ends a query after ten seconds.
 const DEADLINE: Duration = Duration::from_secs(20);

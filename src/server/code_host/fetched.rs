@@ -6,7 +6,7 @@ use super::exchange::HostError;
 use super::github::Decoded;
 use super::link::PullRequestLink;
 use super::rate_limit::RateLimit;
-use crate::model::pull_request::{CheckFailure, Checks, Reported};
+use model::pull_request::{CheckFailure, Checks, Reported};
 
 /// The result of fetching several pull requests.
 #[derive(Debug)]

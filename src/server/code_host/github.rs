@@ -20,13 +20,13 @@ use super::exchange::{Exchanges, HostError, authorization};
 use super::halving::Halving;
 use super::link::PullRequestLink;
 use super::{Batch, Fetched, Wanted};
-use crate::model::pull_request::{Checks, Reported};
-use crate::model::upstream::PausedOwner;
 #[cfg(test)]
 use crate::server::config::ApiKey;
 use crate::server::config::{GitHubAccess, GitHubConfig};
 use crate::server::current_key::CurrentKey;
 use crate::server::process::clock::Clock;
+use model::pull_request::{Checks, Reported};
+use model::upstream::PausedOwner;
 
 pub(super) use decode::Decoded;
 pub(super) use query::BATCH;

@@ -13,12 +13,12 @@ use super::exchange::{Exchanges, HostError, Success, authorization};
 use super::link::PullRequestLink;
 use super::rate_limit::RateLimit;
 use super::{Batch, Fetched, Wanted};
-use crate::model::pull_request::CheckFailure;
 #[cfg(test)]
 use crate::server::config::ApiKey;
 use crate::server::config::GitLabConfig;
 use crate::server::current_key::CurrentKey;
 use crate::server::process::clock::Clock;
+use model::pull_request::CheckFailure;
 
 /// The maximum number of merge requests that are fetched together. Each needs three requests.
 pub(super) const BATCH: usize = 10;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use rand::Rng;
 
-use crate::model::pull_request::PullRequestState;
-use crate::model::time::Timestamp;
+use model::pull_request::PullRequestState;
+use model::time::Timestamp;
 
 /// The interval for an open pull request.
 const OPEN: Duration = Duration::from_secs(5 * 60);

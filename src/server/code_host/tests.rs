@@ -12,9 +12,9 @@ use super::fetched::{Batch, Fetched};
 use super::github::GitHub;
 use super::gitlab::GitLab;
 use super::link::PullRequestLink;
-use crate::model::pull_request::CheckFailure;
 use crate::server::config::ApiKey;
 use crate::server::process::clock::Clock;
+use model::pull_request::CheckFailure;
 
 /// Longer than a good response takes on a busy machine, shorter than the delay of a bad one.
 const DEADLINE: Duration = Duration::from_secs(4);

@@ -11,9 +11,6 @@ use std::path::{Path, PathBuf};
 use futures::future::join_all;
 
 use self::report::{Finding, Report};
-use crate::model::day::{Day, DayRange};
-use crate::model::paging::PageLimit;
-use crate::model::user::Project;
 use crate::server::auth::single_sign_on;
 use crate::server::code_host::CodeHosts;
 use crate::server::config::{Config, Database, PublicUrl, Source};
@@ -28,6 +25,9 @@ use crate::server::upstream::page_views::PageViewsQuery;
 use crate::server::upstream::{Upstream, UpstreamError};
 use crate::server::webhooks;
 use crate::server::work::Docket;
+use model::day::{Day, DayRange};
+use model::paging::PageLimit;
+use model::user::Project;
 
 /// Runs every check; fails unless all succeed. With `json`, standard output is one document.
 pub async fn check(config: Config, source: &Source, json: bool, docket: &Docket) -> anyhow::Result<()> {

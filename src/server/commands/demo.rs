@@ -16,9 +16,6 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::serve::{Upkeep, run_with_history, stop_on_signal};
-use crate::model::api_token::{Scope, Scopes, TokenDays};
-use crate::model::id::ProjectId;
-use crate::model::user::{GivenProjects, Role};
 use crate::server::auth::api_token::TokenText;
 use crate::server::auth::{first_admin, password};
 use crate::server::commands::print_line;
@@ -34,6 +31,9 @@ use crate::server::store::accounts::api_tokens::NewApiToken;
 use crate::server::store::{Store, url_of};
 use crate::server::work::{Docket, Work};
 use docket_emulator::{CodeHostConfig, DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorConfig};
+use model::api_token::{Scope, Scopes, TokenDays};
+use model::id::ProjectId;
+use model::user::{GivenProjects, Role};
 
 const PROJECTS: &str = "acme-docs=Acme Docs,acme-api=Acme API";
 

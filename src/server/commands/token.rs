@@ -3,9 +3,6 @@
 use anyhow::{Context, bail, ensure};
 use clap::Subcommand;
 
-use crate::model::api_token::{ApiToken, Scopes, TokenDays};
-use crate::model::id::ApiTokenId;
-use crate::model::user::{GivenProjects, Project};
 use crate::server::auth::api_token::TokenText;
 use crate::server::commands::output::{in_one_line, inform, is_discarded, print_line, print_secret};
 use crate::server::config::{Database, parse_projects};
@@ -16,6 +13,9 @@ use crate::server::store::accounts::api_tokens::{AddedToken, NewApiToken};
 use crate::server::store::accounts::users::User;
 use crate::server::store::{Authority, Store};
 use crate::server::work::Docket;
+use model::api_token::{ApiToken, Scopes, TokenDays};
+use model::id::ApiTokenId;
+use model::user::{GivenProjects, Project};
 
 #[derive(Subcommand)]
 pub enum Action {

@@ -7,7 +7,6 @@ use anyhow::{Context, bail};
 use clap::Subcommand;
 use secrecy::SecretString;
 
-use crate::model::user::{GivenProjects, Project, Role};
 use crate::server::auth::{password, username};
 use crate::server::commands::output::{in_one_line, print_line};
 use crate::server::config::{Database, parse_projects};
@@ -15,6 +14,7 @@ use crate::server::people;
 use crate::server::process::clock::Clock;
 use crate::server::store::{Authority, Store};
 use crate::server::work::Docket;
+use model::user::{GivenProjects, Project, Role};
 
 #[derive(Subcommand)]
 pub enum Action {

@@ -6,7 +6,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::source::{self, ConfigError, Source, secret_in_file};
 use super::upstream::safe_address;
-use crate::model::user::{GivenProjects, Project, Role};
+use model::user::{GivenProjects, Project, Role};
 
 /// Empty by default: people sign in with passwords only.
 #[derive(Clone, Default)]

@@ -2,9 +2,9 @@
 
 use url::Url;
 
-use crate::model::id::ProjectId;
-use crate::model::name::is_plain;
-use crate::model::user::Project;
+use model::id::ProjectId;
+use model::name::is_plain;
+use model::user::Project;
 
 /// `id=Name,id=Name`; a missing name defaults to the id.
 pub fn parse_projects(text: &str) -> Result<Vec<Project>, String> {

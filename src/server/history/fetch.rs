@@ -5,13 +5,6 @@ use tracing::Instrument;
 
 use super::next::Next;
 use super::{History, Step, backoff, finality};
-use crate::error::ErrorCode;
-use crate::model::day::{Day, DayRange};
-use crate::model::history::{FetchFailure, Mark};
-use crate::model::id::ProjectId;
-use crate::model::paging::PageLimit;
-use crate::model::time::Timestamp;
-use crate::model::upstream::Operation;
 use crate::server::process::tasks::Task;
 use crate::server::store::StoreError;
 use crate::server::store::page_views::history::{FailedDay, FetchedPage, PartialDay, Written};
@@ -20,6 +13,13 @@ use crate::server::upstream::UpstreamError;
 use crate::server::upstream::decode::PageViewsResponse;
 use crate::server::upstream::governor::{Permit, Scope};
 use crate::server::upstream::page_views::PageViewsQuery;
+use model::day::{Day, DayRange};
+use model::error::ErrorCode;
+use model::history::{FetchFailure, Mark};
+use model::id::ProjectId;
+use model::paging::PageLimit;
+use model::time::Timestamp;
+use model::upstream::Operation;
 
 /// The maximum number of pages of one day; an upstream that reports more is in error.
 const MOST_PAGES: u32 = 400;

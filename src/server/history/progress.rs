@@ -4,19 +4,19 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use super::{History, backoff, finality};
-use crate::error::AppError;
-use crate::model::budget::Meter;
-use crate::model::day::{Day, DayRange};
-use crate::model::history::{FailingDay, HistoryState, Missing, StoredDays};
-use crate::model::id::ProjectId;
-use crate::model::paging::PageLimit;
-use crate::model::time::Timestamp;
 use crate::server::process::retention;
 use crate::server::store::Authority;
 use crate::server::store::StoreError;
 use crate::server::store::limits::REQUESTED_DAYS;
 use crate::server::store::page_views::history::Extent;
 use crate::server::upstream::governor::Scope;
+use model::budget::Meter;
+use model::day::{Day, DayRange};
+use model::error::AppError;
+use model::history::{FailingDay, HistoryState, Missing, StoredDays};
+use model::id::ProjectId;
+use model::paging::PageLimit;
+use model::time::Timestamp;
 
 const MOST_MARKED: u32 = 20;
 /// The approximate duration of a call with the pause after it, while the budget has room.

@@ -6,19 +6,28 @@ use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use crate::error::{AppError, ErrorCode};
 use crate::server::http::forms::accepts_html;
+use model::error::{AppError, ErrorCode};
 
-impl From<ErrorCode> for StatusCode {
-    fn from(code: ErrorCode) -> Self {
-        Self::from_u16(code.status()).unwrap_or(Self::INTERNAL_SERVER_ERROR)
+/// The status of a response with this code.
+pub fn status_of(code: ErrorCode) -> StatusCode {
+    StatusCode::from_u16(code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+/// The error of a handler.
+pub struct ErrorResponse(AppError);
+
+impl<E: Into<AppError>> From<E> for ErrorResponse {
+    fn from(error: E) -> Self {
+        Self(error.into())
     }
 }
 
-impl IntoResponse for AppError {
+impl IntoResponse for ErrorResponse {
     fn into_response(self) -> Response {
-        let mut response = (StatusCode::from(self.code), Json(&self)).into_response();
-        response.extensions_mut().insert(self);
+        let Self(error) = self;
+        let mut response = (status_of(error.code), Json(&error)).into_response();
+        response.extensions_mut().insert(error);
         response
     }
 }

@@ -15,13 +15,13 @@ use serde::{Deserialize, Serialize};
 
 use super::cookie::CookieName;
 use super::forms;
-use crate::error::AppError;
-use crate::model::flash::{Confirmation, FlashMessage};
-use crate::model::time::Timestamp;
 use crate::server::auth::shared_key::SharedKey;
 use crate::server::auth::token;
 use crate::server::process::clock::Clock;
 use crate::server::store::{Store, StoreError};
+use model::error::AppError;
+use model::flash::{Confirmation, FlashMessage};
+use model::time::Timestamp;
 
 /// The cookie of a browser's message.
 pub const COOKIE: CookieName = CookieName { https: "__Host-docket-flash", http: "docket-flash" };

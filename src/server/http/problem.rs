@@ -10,7 +10,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-use crate::error::{AppError, ErrorCode, shortened};
+use crate::server::http::error_response::status_of;
+use model::error::{AppError, ErrorCode, shortened};
 
 pub const CONTENT_TYPE: &str = "application/problem+json";
 
@@ -73,7 +74,7 @@ impl Problem {
 
 impl From<AppError> for Problem {
     fn from(error: AppError) -> Self {
-        Self::new(error.code.into(), name(error.code), error.message)
+        Self::new(status_of(error.code), name(error.code), error.message)
     }
 }
 

@@ -1,13 +1,13 @@
 //! Archiving, restoring, dismissing and tagging jobs in Docket. Nothing is sent to the platform.
 
-use crate::error::AppError;
-use crate::model::id::{JobId, ProjectId};
-use crate::model::job::{BulkResult, TimelineMark};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::filter;
 use crate::server::jobs::find::job_ids;
 use crate::server::nfc::nfc;
+use model::error::AppError;
+use model::id::{JobId, ProjectId};
+use model::job::{BulkResult, TimelineMark};
 
 /// The maximum number of jobs that one call changes.
 const SELECTED_MAX: usize = 1_000;

@@ -6,12 +6,6 @@ mod unstarted;
 
 use std::collections::BTreeSet;
 
-use crate::error::{AppError, ErrorCode};
-use crate::model::batch::{self, Batch, BatchForm, BatchPrompt, Entry, Progress};
-use crate::model::draft::DraftVersion;
-use crate::model::id::{BatchId, IntentId, ProjectId};
-use crate::model::job::{Job, JobState, cut, title};
-use crate::model::time::Timestamp;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::intent::{page, prompt};
@@ -22,6 +16,12 @@ use crate::server::process::blocking;
 use crate::server::store::jobs::batches::{JobsOfBatch, NewBatch, PreparedBatch};
 use crate::server::store::jobs::drafts::{DraftKey, Replaces};
 use crate::server::upstream::governor::Scope;
+use model::batch::{self, Batch, BatchForm, BatchPrompt, Entry, Progress};
+use model::draft::DraftVersion;
+use model::error::{AppError, ErrorCode};
+use model::id::{BatchId, IntentId, ProjectId};
+use model::job::{Job, JobState, cut, title};
+use model::time::Timestamp;
 
 /// The draft subject of the form; the list of values is stored in the draft's pages.
 const DRAFT: &str = "batch";

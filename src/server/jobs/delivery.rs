@@ -10,12 +10,6 @@ use anyhow::Context;
 use futures::FutureExt;
 use tracing::Instrument;
 
-use crate::error::ErrorCode;
-use crate::model::day::{Day, DayRange};
-use crate::model::id::ProjectId;
-use crate::model::job::RemoteJob;
-use crate::model::paging::PageLimit;
-use crate::model::time::Timestamp;
 use crate::server::jobs::Jobs;
 use crate::server::store::StoreError;
 use crate::server::store::jobs::intents::{DeliveryOutcome, Intent};
@@ -24,6 +18,12 @@ use crate::server::telemetry::traces;
 use crate::server::upstream::UpstreamError;
 use crate::server::upstream::governor::{Permit, Scope, SendDecision};
 use crate::server::upstream::page_views::PageViewsQuery;
+use model::day::{Day, DayRange};
+use model::error::ErrorCode;
+use model::id::ProjectId;
+use model::job::RemoteJob;
+use model::paging::PageLimit;
+use model::time::Timestamp;
 
 /// How often recording an outcome is retried during shutdown. After that, the next start marks the outcome unknown.
 /// Without shutdown it is retried forever, because no other process has the outcome.

@@ -1,13 +1,13 @@
 //! Saves drafts while a person types.
 
-use crate::error::AppError;
-use crate::model::draft::SavedDraft;
-use crate::model::id::{FormKey, IntentId, JobId, ProjectId, TemplateId};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::store::Authority;
 use crate::server::store::StoreError;
 use crate::server::store::jobs::drafts::{Draft, DraftKey, Replaces, new_job};
+use model::draft::SavedDraft;
+use model::error::AppError;
+use model::id::{FormKey, IntentId, JobId, ProjectId, TemplateId};
 
 /// The maximum length of the stored pages field, in characters: 50 paths of 500.
 const PATHS_MAX_CHARS: usize = 26_000;

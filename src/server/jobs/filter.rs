@@ -1,12 +1,12 @@
 //! Parses the filters of the list. Nothing deeper validates them again.
 
-use crate::error::AppError;
-use crate::model::job::JobState;
-use crate::model::job_query::{JobQuery, NO_CHANGES};
-use crate::model::pull_request::PullRequestFilter;
-use crate::model::tag;
 use crate::server::nfc::nfc;
 use crate::server::store::jobs::list::{JobFilter, Sort};
+use model::error::AppError;
+use model::job::JobState;
+use model::job_query::{JobQuery, NO_CHANGES};
+use model::pull_request::PullRequestFilter;
+use model::tag;
 
 /// The maximum length of a search, tag, page or name, in characters.
 const FIELD_MAX_CHARS: usize = 500;

@@ -2,13 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::AppError;
-use crate::model::excerpt::SearchWords;
-use crate::model::id::{BatchId, IntentId, JobId, ProjectId};
-use crate::model::job::{FollowUp, Job, JobForm, JobPage, JobState, JobsOverview, ShownFollowUps};
-use crate::model::job_query::JobQuery;
-use crate::model::page_path;
-use crate::model::time::Timestamp;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::cursor::Seal;
@@ -22,6 +15,13 @@ use crate::server::store::jobs::list::{
     JobFilter, JobPlaces, Listed, PAGE_JOBS, PageJobs, PageStart, Sections, Sort,
 };
 use crate::server::store::jobs::seen::Reader;
+use model::error::AppError;
+use model::excerpt::SearchWords;
+use model::id::{BatchId, IntentId, JobId, ProjectId};
+use model::job::{FollowUp, Job, JobForm, JobPage, JobState, JobsOverview, ShownFollowUps};
+use model::job_query::JobQuery;
+use model::page_path;
+use model::time::Timestamp;
 
 /// The number of jobs in the overview's sections of running jobs and jobs that need attention.
 const SECTION_JOBS: usize = 8;

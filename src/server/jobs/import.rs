@@ -1,13 +1,13 @@
 //! Imports jobs that were started elsewhere. Nothing is sent to them.
 
-use crate::error::AppError;
-use crate::model::id::ProjectId;
-use crate::model::job::Job;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::intent::prompt;
 use crate::server::jobs::resolve::conflict_or;
 use crate::server::store::jobs::imports::NewImport;
+use model::error::AppError;
+use model::id::ProjectId;
+use model::job::Job;
 
 impl Jobs {
     /// Tracks the upstream's job `remote_id`. Its prompt is unknown: `note` replaces it.

@@ -3,13 +3,6 @@
 
 use std::time::Duration;
 
-use crate::error::{AppError, ErrorCode};
-use crate::model::audit::Actor;
-use crate::model::id::{FormKey, IntentId, JobId, ProjectId, TemplateId};
-use crate::model::job::Job;
-use crate::model::page_path::{self, PATH_MAX_CHARS, PATHS_MAX, PathsError};
-use crate::model::tag::Tag;
-use crate::model::unfilled::{unfilled, warning};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::drafts::{PostedText, form_key};
@@ -22,6 +15,13 @@ use crate::server::store::StoreError;
 use crate::server::store::authorization::Authorization;
 use crate::server::store::jobs::intents::{Intent, NewIntent, OfScript, Scheduling};
 use crate::server::upstream::governor::Scope;
+use model::audit::Actor;
+use model::error::{AppError, ErrorCode};
+use model::id::{FormKey, IntentId, JobId, ProjectId, TemplateId};
+use model::job::Job;
+use model::page_path::{self, PATH_MAX_CHARS, PATHS_MAX, PathsError};
+use model::tag::Tag;
+use model::unfilled::{unfilled, warning};
 
 /// The interval of checking for the end of a delivery when no notification arrives.
 const OUTCOME_CHECK_INTERVAL: Duration = Duration::from_millis(500);

@@ -1,15 +1,15 @@
 //! Changes of jobs since a person last looked, and API tokens that expire soon. Does not call the upstream.
 
-use crate::error::AppError;
-use crate::model::id::ProjectId;
-use crate::model::job::{Job, Notifications};
-use crate::model::job_query::JobQuery;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::filter::parse;
 use crate::server::query_permits::QueryPermit;
 use crate::server::response_size::Room;
 use crate::server::store::jobs::seen::Reader;
+use model::error::AppError;
+use model::id::ProjectId;
+use model::job::{Job, Notifications};
+use model::job_query::JobQuery;
 
 impl Jobs {
     /// The latest jobs that finished, failed or need attention, of `all` people or of the caller, most recent change

@@ -3,11 +3,6 @@
 use std::collections::HashSet;
 use std::mem;
 
-use crate::error::AppError;
-use crate::model::batch::Entry;
-use crate::model::id::ProjectId;
-use crate::model::job::BulkResult;
-use crate::model::page_path::{self, PageChange};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::archive_and_tags::chosen;
@@ -16,6 +11,11 @@ use crate::server::nfc::nfc;
 use crate::server::process::blocking;
 use crate::server::query_permits::QueryPermit;
 use crate::server::store::StoreError;
+use model::batch::Entry;
+use model::error::AppError;
+use model::id::ProjectId;
+use model::job::BulkResult;
+use model::page_path::{self, PageChange};
 
 impl Jobs {
     /// The comma-separated `typed` paths that are pages of the project.

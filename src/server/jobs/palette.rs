@@ -2,20 +2,20 @@
 
 use std::collections::HashSet;
 
-use crate::error::AppError;
-use crate::model::id::ProjectId;
-use crate::model::job::Job;
-use crate::model::job_query::JobQuery;
-use crate::model::links;
-use crate::model::palette::{Found, PaletteItem};
-use crate::model::saved_template::TemplateText;
-use crate::model::user::Role;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::filter::parse;
 use crate::server::nfc::nfc;
 use crate::server::query_permits::QueryPermit;
 use crate::server::store::jobs::list::{JobFilter, Sections};
+use model::error::AppError;
+use model::id::ProjectId;
+use model::job::Job;
+use model::job_query::JobQuery;
+use model::links;
+use model::palette::{Found, PaletteItem};
+use model::saved_template::TemplateText;
+use model::user::Role;
 
 /// The maximum number of results of each kind.
 const MOST: usize = 8;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::model::id::ProjectId;
+use model::id::ProjectId;
 use parking_lot::Mutex;
 
 /// The last value of each project, with the revision it was computed at.

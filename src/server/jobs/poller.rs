@@ -10,10 +10,6 @@ use futures::StreamExt;
 use rand::Rng;
 use tracing::Instrument;
 
-use crate::error::{AppError, ErrorCode};
-use crate::model::id::{JobId, ProjectId};
-use crate::model::job::{DeliveryState, Job, JobState, NO_END, NOT_FOUND, RemoteJob};
-use crate::model::time::Timestamp;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::process::tasks::Task;
@@ -21,6 +17,10 @@ use crate::server::store::jobs::polls::DuePoll;
 use crate::server::telemetry::traces;
 use crate::server::upstream::UpstreamError;
 use crate::server::upstream::governor::Permit;
+use model::error::{AppError, ErrorCode};
+use model::id::{JobId, ProjectId};
+use model::job::{DeliveryState, Job, JobState, NO_END, NOT_FOUND, RemoteJob};
+use model::time::Timestamp;
 
 /// Concurrent polls.
 const CONCURRENT_READS: usize = 4;

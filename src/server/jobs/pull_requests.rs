@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::error::AppError;
-use crate::model::id::ProjectId;
-use crate::model::pull_request::Reviews;
-use crate::model::pull_request::files::{PagesOfFiles, candidates, locales};
-use crate::model::similar::{ChangedPage, OpenRequest};
 use crate::server::jobs::Jobs;
+use model::error::AppError;
+use model::id::ProjectId;
+use model::pull_request::Reviews;
+use model::pull_request::files::{PagesOfFiles, candidates, locales};
+use model::similar::{ChangedPage, OpenRequest};
 
 /// The open pull requests that change a page, by the path of the page.
 pub type OpenRequests = BTreeMap<String, Vec<OpenRequest>>;

@@ -1,14 +1,14 @@
 //! The queue as people see and change it. Sending is the task of deliveries.
 
-use crate::error::AppError;
-use crate::model::id::{MessageId, ProjectId};
-use crate::model::job::Job;
-use crate::model::queue::{Queue, QueueEntry, WaitReason};
-use crate::model::time::Timestamp;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::store::jobs::queue::QueuedMessage;
 use crate::server::upstream::governor::Scope;
+use model::error::AppError;
+use model::id::{MessageId, ProjectId};
+use model::job::Job;
+use model::queue::{Queue, QueueEntry, WaitReason};
+use model::time::Timestamp;
 
 impl Jobs {
     /// The queued prompts of the project in order, with the expected time of each.

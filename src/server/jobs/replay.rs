@@ -8,12 +8,12 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use crate::error::{AppError, ErrorCode};
-use crate::model::id::{IntentId, ProjectId};
-use crate::model::job::Job;
 use crate::server::jobs::Jobs;
 use crate::server::nfc::nfc;
 use crate::server::store::jobs::intents::Intent;
+use model::error::{AppError, ErrorCode};
+use model::id::{IntentId, ProjectId};
+use model::job::Job;
 
 /// What a script sent, as far as it identifies the request. Tags, pages and queueing are how it is done: a repeated request does not change them.
 pub struct ScriptRequest<'a> {

@@ -1,10 +1,6 @@
 //! Deliveries with an unknown outcome. A person decides: not started and to be sent again, or started and to be
 //! tracked.
 
-use crate::error::AppError;
-use crate::model::id::{JobId, ProjectId, RemoteId};
-use crate::model::job::{BulkResult, DeliveryState, Job, RemoteJob};
-use crate::model::time::Timestamp;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::store::StoreError;
@@ -12,6 +8,10 @@ use crate::server::store::jobs::intents::Intent;
 use crate::server::store::jobs::unresolved::{AcceptedAs, UnresolvedDelivery};
 use crate::server::upstream::UpstreamError;
 use crate::server::upstream::governor::Scope;
+use model::error::AppError;
+use model::id::{JobId, ProjectId, RemoteId};
+use model::job::{BulkResult, DeliveryState, Job, RemoteJob};
+use model::time::Timestamp;
 
 /// A submitted decision; only the project is validated.
 pub struct Decision {

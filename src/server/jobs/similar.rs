@@ -1,11 +1,5 @@
 //! Finds jobs similar to a prompt before it is sent. People decide whether to send it.
 
-use crate::error::AppError;
-use crate::model::id::ProjectId;
-use crate::model::job::EXCERPT_CHARS;
-use crate::model::page_path;
-use crate::model::similar::{OpenRequest, SimilarJob};
-use crate::model::trigrams::{COMPARED_CHARS, Trigrams};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::pull_requests::OpenRequests;
@@ -14,6 +8,12 @@ use crate::server::process::blocking;
 use crate::server::query_permits::QueryPermit;
 use crate::server::store::jobs::drafts::DraftKey;
 use crate::server::store::jobs::similar::Candidate;
+use model::error::AppError;
+use model::id::ProjectId;
+use model::job::EXCERPT_CHARS;
+use model::page_path;
+use model::similar::{OpenRequest, SimilarJob};
+use model::trigrams::{COMPARED_CHARS, Trigrams};
 
 /// The maximum number of jobs in the result.
 const NAMED_MAX: usize = 5;
@@ -116,8 +116,8 @@ fn similar_job(trigrams: &Trigrams, paths: &[String], candidate: Candidate) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::job::JobState;
-    use crate::model::time::Timestamp;
+    use model::job::JobState;
+    use model::time::Timestamp;
 
     fn candidate(number: u8, prompt: &str, state: JobState, paths: &[&str]) -> Candidate {
         let id = format!("01920000-0000-7000-8000-0000000000{number:02}");

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::{AppError, ErrorCode};
-use crate::model::id::{ProjectId, TemplateId};
-use crate::model::name::is_plain;
-use crate::model::saved_template::{
-    NAME_MAX_CHARS, RESERVED_PLACEHOLDERS, SavedTemplate, TemplateForm, TemplateText,
-};
-use crate::model::template::{filled, placeholders};
-use crate::model::unfilled::{unfilled, warning};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::nfc::nfc;
 use crate::server::query_permits::QueryPermit;
 use crate::server::store::jobs::drafts::{Draft, DraftKey, Replaces};
+use model::error::{AppError, ErrorCode};
+use model::id::{ProjectId, TemplateId};
+use model::name::is_plain;
+use model::saved_template::{
+    NAME_MAX_CHARS, RESERVED_PLACEHOLDERS, SavedTemplate, TemplateForm, TemplateText,
+};
+use model::template::{filled, placeholders};
+use model::unfilled::{unfilled, warning};
 
 /// The maximum number of templates per project.
 const TEMPLATES_MAX: u32 = 100;

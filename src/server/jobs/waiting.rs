@@ -8,10 +8,10 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
-use crate::error::{AppError, ErrorCode};
-use crate::model::id::{JobId, ProjectId};
-use crate::model::job::Job;
 use crate::server::jobs::Jobs;
+use model::error::{AppError, ErrorCode};
+use model::id::{JobId, ProjectId};
+use model::job::Job;
 
 /// The longest wait.
 pub const WAIT_MAX: Duration = Duration::from_secs(60);

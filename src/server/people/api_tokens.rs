@@ -1,17 +1,17 @@
 //! API tokens: a person's own, and everyone's for administrators.
 
 use super::{ProjectFields, given};
-use crate::error::AppError;
-use crate::model::ParseError;
-use crate::model::api_token::{ApiToken, LISTED_MAX, NAME_MAX_CHARS, OwnTokens, Scope, Scopes, TokenDays};
-use crate::model::flash::Confirmation;
-use crate::model::id::ApiTokenId;
-use crate::model::name::is_plain;
-use crate::model::user::{GivenProjects, Role};
 use crate::server::auth::api_token::TokenText;
 use crate::server::auth::guard::Caller;
 use crate::server::nfc::nfc;
 use crate::server::store::accounts::api_tokens::{AddedToken, NewApiToken};
+use model::ParseError;
+use model::api_token::{ApiToken, LISTED_MAX, NAME_MAX_CHARS, OwnTokens, Scope, Scopes, TokenDays};
+use model::error::AppError;
+use model::flash::Confirmation;
+use model::id::ApiTokenId;
+use model::name::is_plain;
+use model::user::{GivenProjects, Role};
 
 /// The fields of the form for a new token.
 #[derive(Debug, Clone, Copy)]

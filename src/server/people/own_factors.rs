@@ -1,11 +1,11 @@
 //! Adding second factors to a person's own account, and removing them.
 
-use crate::error::AppError;
-use crate::model::audit::Action;
-use crate::model::id::PasskeyId;
 use crate::server::auth::guard::Caller;
 use crate::server::auth::passkeys::{IssuedChallenge, browser};
 use crate::server::auth::second_factor::{Proof, ProofFields};
+use model::audit::Action;
+use model::error::AppError;
+use model::id::PasskeyId;
 
 /// Proposes a secret for the caller's authenticator.
 pub async fn begin_authenticator(caller: &Caller, fields: ProofFields) -> Result<(), AppError> {

@@ -3,12 +3,12 @@
 //! not enough.
 
 use super::{LINK_SECONDS, found, one_time_url};
-use crate::error::AppError;
-use crate::model::flash::Confirmation;
 use crate::server::auth::guard::Caller;
 use crate::server::auth::token;
 use crate::server::store::accounts::one_time_links::LinkToken;
 use crate::server::store::accounts::users::User;
+use model::error::AppError;
+use model::flash::Confirmation;
 
 /// Creates a one-time link with which a person sets a new password. Their earlier link becomes invalid. Their password
 /// remains valid until the link is used.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-use crate::model::time::Timestamp;
+use model::time::Timestamp;
 
 /// A clock, shared by clones.
 #[derive(Clone, Default)]

@@ -7,11 +7,11 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use thiserror::Error;
 
-use crate::model::time::Timestamp;
-use crate::model::upstream::ClockJump;
 use crate::server::process::clock::Clock;
 use crate::server::process::failures::Failures;
 use crate::server::store::{Authority, Store, StoreError};
+use model::time::Timestamp;
+use model::upstream::ClockJump;
 
 /// The interval of recorded heartbeats.
 const EVERY: Duration = Duration::from_secs(60);

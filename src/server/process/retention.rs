@@ -7,8 +7,6 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::model::day::{Day, DayRange};
-use crate::model::time::Timestamp;
 use crate::server::config::RetentionConfig;
 use crate::server::process::clock_check::{ClockCheck, ClockError};
 use crate::server::process::tasks::{Task, Tasks};
@@ -16,6 +14,8 @@ use crate::server::store::maintenance::retention::{BesideDays, RowCounts, Slice}
 use crate::server::store::{Store, StoreError};
 use crate::server::telemetry::instruments::Instruments;
 use crate::server::work::Work;
+use model::day::{Day, DayRange};
+use model::time::Timestamp;
 
 const BETWEEN_RUNS: Duration = Duration::from_secs(24 * 3_600);
 /// The time until a failed run is tried again.

@@ -90,9 +90,9 @@ fn send(socket: &Path, message: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::time::Timestamp;
     use crate::server::process::clock::Clock;
     use crate::server::process::tasks::Task;
+    use model::time::Timestamp;
 
     #[test]
     fn message_to_a_full_socket_is_dropped_at_once() {

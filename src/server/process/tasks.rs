@@ -10,10 +10,10 @@ use futures::FutureExt;
 use parking_lot::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 
-use crate::model::time::Timestamp;
-use crate::model::upstream::TaskStatus;
 use crate::server::process::clock::Clock;
 use crate::server::process::failures::Failures;
+use model::time::Timestamp;
+use model::upstream::TaskStatus;
 
 /// The pause before a task is restarted. It doubles with each failure up to the maximum.
 const PAUSE: Duration = Duration::from_secs(1);

@@ -2,17 +2,17 @@
 //! rest; others are previews, whose rest is on another endpoint.
 
 use super::Room;
-use crate::error::AppError;
-use crate::model::analytics_report::AnalyticsReport;
-use crate::model::audit::AuditPage;
-use crate::model::batch::Batch;
-use crate::model::history::{PageReport, PagesReport, Trend};
-use crate::model::job::{Job, JobBadge, JobForm, JobsOverview};
-use crate::model::page_views::FetchedPageViews;
-use crate::model::people::People;
-use crate::model::pull_request::{ReviewedJob, Reviews};
-use crate::model::queue::Queue;
-use crate::model::webhook::Webhooks;
+use model::analytics_report::AnalyticsReport;
+use model::audit::AuditPage;
+use model::batch::Batch;
+use model::error::AppError;
+use model::history::{PageReport, PagesReport, Trend};
+use model::job::{Job, JobBadge, JobForm, JobsOverview};
+use model::page_views::FetchedPageViews;
+use model::people::People;
+use model::pull_request::{ReviewedJob, Reviews};
+use model::queue::Queue;
+use model::webhook::Webhooks;
 
 /// The room of a job for its timeline.
 const TIMELINE_BYTES: usize = 256 * 1024;

@@ -12,8 +12,8 @@ use sqlx::query::QueryScalar;
 use sqlx::{Any, Row, Transaction};
 
 use super::{Authority, Change, Store, StoreError, instant};
-use crate::model::audit::{Actor, AuditEvent, Record};
-use crate::model::time::Timestamp;
+use model::audit::{Actor, AuditEvent, Record};
+use model::time::Timestamp;
 
 pub use counted::Refused;
 pub(crate) use counted::record_often;

@@ -10,10 +10,10 @@ use thiserror::Error;
 
 use super::accounts::admission::{self, Account, Admitted, COLUMNS, JOIN};
 use super::accounts::users::User;
-use crate::model::audit::Actor;
-use crate::model::id::ApiTokenId;
-use crate::model::time::Timestamp;
 use crate::server::process::clock::Clock;
+use model::audit::Actor;
+use model::id::ApiTokenId;
+use model::time::Timestamp;
 
 /// Counts the session `$2` of an account `u`.
 const SESSION: &str = "SELECT COUNT(*) FROM sessions WHERE id_hash = $2 AND user_id = u.id";

@@ -5,8 +5,8 @@ use sqlx::{Any, AssertSqlSafe, Transaction};
 
 use super::StoreError;
 use super::jobs::states::delivery_states;
-use crate::model::job::DeliveryState;
-use crate::model::time::Timestamp;
+use model::job::DeliveryState;
+use model::time::Timestamp;
 
 /// A number of rows, and the message for exceeding it. `{most}` in the message is the number.
 #[derive(Debug)]

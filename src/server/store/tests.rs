@@ -26,15 +26,15 @@ use super::jobs::list::JobFilter;
 use super::jobs::seen::Reader;
 use super::platform::budget::{Meters, ScopeLimit};
 use super::*;
-use crate::model::audit::Actor;
-use crate::model::id::{IntentId, ProjectId};
-use crate::model::job::{DeliveryState, JobState, RemoteJob};
-use crate::model::time::Timestamp;
-use crate::model::user::Project;
-use crate::model::user::{GivenProjects, Role};
-use crate::model::webhook::WebhookKind;
 use crate::server::query_permits::{QueryPermit, QueryPermits};
 use crate::server::work::Work;
+use model::audit::Actor;
+use model::id::{IntentId, ProjectId};
+use model::job::{DeliveryState, JobState, RemoteJob};
+use model::time::Timestamp;
+use model::user::Project;
+use model::user::{GivenProjects, Role};
+use model::webhook::WebhookKind;
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
@@ -495,7 +495,7 @@ async fn queue_reads_only_the_displayed_part_of_a_prompt() {
         .await
         .unwrap();
     let read = sqlx::Row::try_get::<String, _>(&row, "prompt").unwrap().chars().count();
-    assert_eq!(read, crate::model::job::EXCERPT_CHARS + 1);
+    assert_eq!(read, model::job::EXCERPT_CHARS + 1);
     let shown = ledger.store.queued(&ledger.project).await.unwrap().remove(0).prompt;
     assert!(shown.ends_with('…') && shown.chars().count() == read, "{shown}");
 }

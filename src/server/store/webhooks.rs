@@ -6,10 +6,10 @@ use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
 
 use super::{Authority, Change, Store, StoreError, audit, instant, limits, new_id, word};
-use crate::model::audit::{Action, Actor, AuditEvent};
-use crate::model::id::{ProjectId, WebhookId};
-use crate::model::time::Timestamp;
-use crate::model::webhook::{Webhook, WebhookKind};
+use model::audit::{Action, Actor, AuditEvent};
+use model::id::{ProjectId, WebhookId};
+use model::time::Timestamp;
+use model::webhook::{Webhook, WebhookKind};
 
 impl Store {
     /// `secret` is empty for kinds that are not signed.

@@ -13,9 +13,9 @@ use super::authorization::Authorization;
 use super::dialect::{Area, Dialect};
 use super::page_views::history::must_not_have_lost_the_lease;
 use super::{Store, StoreError};
-use crate::model::audit::Actor;
-use crate::model::time::Timestamp;
 use crate::server::work::Work;
+use model::audit::Actor;
+use model::time::Timestamp;
 
 /// On whose authority something is written.
 #[derive(Clone, Copy)]

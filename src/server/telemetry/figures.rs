@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use tokio::sync::Mutex;
 
-use crate::model::day::DayRange;
 use crate::server::process::clock::Clock;
 use crate::server::store::maintenance::figures::Figure;
 use crate::server::store::{Store, StoreError};
 use crate::server::telemetry::instruments::Instruments;
+use model::day::DayRange;
 
 /// The lifetime of cached figures.
 pub const FRESH: Duration = Duration::from_secs(5);

@@ -12,9 +12,9 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::error::{AppError, ErrorCode};
-use crate::model::upstream::Operation;
-use crate::model::webhook::WebhookOutcome;
+use model::error::{AppError, ErrorCode};
+use model::upstream::Operation;
+use model::webhook::WebhookOutcome;
 
 /// The labels of a time series.
 pub type Labels = Vec<(&'static str, Cow<'static, str>)>;

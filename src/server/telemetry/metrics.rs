@@ -15,17 +15,17 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use strum::VariantArray;
 
-use crate::model::day::Day;
-use crate::model::job::JobState;
-use crate::model::pull_request::PullRequestState;
-use crate::model::time::Timestamp;
-use crate::model::upstream::Operation;
-use crate::model::user::Project;
 use crate::server::state::AppState;
 use crate::server::store::maintenance::figures::Figure;
 use crate::server::telemetry::instruments::{Labels, operation_label};
 use crate::server::telemetry::{log_lines, traces};
 use crate::server::upstream::health::Report;
+use model::day::Day;
+use model::job::JobState;
+use model::pull_request::PullRequestState;
+use model::time::Timestamp;
+use model::upstream::Operation;
+use model::user::Project;
 
 pub use text::Format;
 

@@ -18,13 +18,13 @@ use super::health::Exchange;
 use super::page_views::PageViewsQuery;
 use super::retry::{self, Retries};
 use super::{UpstreamError, body, connection, decode};
-use crate::model::id::ProjectId;
-use crate::model::job::RemoteJob;
 use crate::server::config::{ApiKey, UpstreamConfig};
 use crate::server::current_key::CurrentKey;
 use crate::server::process::clock::Clock;
 use crate::server::telemetry::instruments::{Instruments, UpstreamOutcome, operation_label};
 use crate::server::telemetry::traces;
+use model::id::ProjectId;
+use model::job::RemoteJob;
 
 /// A handle on the upstream; clones share its connections.
 #[derive(Clone)]

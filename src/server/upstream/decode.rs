@@ -9,8 +9,8 @@ pub(crate) mod json;
 use serde_json::Value;
 
 use super::UpstreamError;
-use crate::model::job::RemoteJob;
-use crate::model::page_views::{PageViews, ViewCounts};
+use model::job::RemoteJob;
+use model::page_views::{PageViews, ViewCounts};
 
 use count::Counter;
 pub use count::LARGEST_COUNT;

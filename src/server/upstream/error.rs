@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::error::{AppError, ErrorCode};
 use crate::server::telemetry::instruments::UpstreamOutcome;
+use model::error::{AppError, ErrorCode};
 
 /// The reason why an upstream exchange failed. Texts of the upstream are truncated, with the key masked. Administrators see the messages.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

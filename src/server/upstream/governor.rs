@@ -7,13 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::error::{AppError, ErrorCode};
-use crate::model::budget::{Budgets, Meter};
-use crate::model::id::ProjectId;
-use crate::model::queue::{WaitReason, expected};
-use crate::model::time::Timestamp;
-use crate::model::upstream::{LimitStatus, Operation, UpstreamStatus};
-use crate::model::user::Project;
 use crate::server::config::Budget;
 use crate::server::process::clock::Clock;
 use crate::server::settings::LiveSettings;
@@ -23,6 +16,13 @@ use crate::server::store::platform::budget::ScopeLimit;
 use crate::server::store::{Store, StoreError};
 use crate::server::upstream::health::{Admission, Health, Read, notice, refusals};
 use crate::server::work::Work;
+use model::budget::{Budgets, Meter};
+use model::error::{AppError, ErrorCode};
+use model::id::ProjectId;
+use model::queue::{WaitReason, expected};
+use model::time::Timestamp;
+use model::upstream::{LimitStatus, Operation, UpstreamStatus};
+use model::user::Project;
 use parking_lot::{Mutex, MutexGuard};
 
 /// Permission for one upstream call. Only the governor creates it.

@@ -9,14 +9,14 @@ use tracing::Instrument;
 
 use super::Upstream;
 use super::governor::Governor;
-use crate::error::{AppError, ErrorCode};
-use crate::model::analytics_query::requested_days;
-use crate::model::day::{Day, DayRange};
-use crate::model::id::ProjectId;
-use crate::model::page_views::FetchedPageViews;
-use crate::model::paging::PageLimit;
 use crate::server::process::clock::Clock;
 use crate::server::telemetry::traces;
+use model::analytics_query::requested_days;
+use model::day::{Day, DayRange};
+use model::error::{AppError, ErrorCode};
+use model::id::ProjectId;
+use model::page_views::FetchedPageViews;
+use model::paging::PageLimit;
 
 /// One distinct query.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -9,8 +9,8 @@ use rand::Rng;
 use reqwest::header::HeaderValue;
 
 use super::UpstreamError;
-use crate::model::time::Timestamp;
-use crate::model::upstream::Operation;
+use model::time::Timestamp;
+use model::upstream::Operation;
 
 /// Tries per exchange, including the first.
 const TRIES: u32 = 3;

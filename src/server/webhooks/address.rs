@@ -3,7 +3,7 @@
 use url::{Host, Url};
 
 use super::network;
-use crate::model::webhook::WebhookKind;
+use model::webhook::WebhookKind;
 
 /// The maximum length of a URL, in bytes.
 const LONGEST: usize = 2_000;

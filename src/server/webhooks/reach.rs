@@ -8,8 +8,8 @@ use url::Host;
 
 use super::address::{self, Allowed, shown};
 use super::network::{REFUSED, is_public};
-use crate::model::webhook::WebhookKind;
 use crate::server::config::WebhookConfig;
+use model::webhook::WebhookKind;
 
 /// For resolving the name and connecting.
 const DEADLINE: Duration = Duration::from_secs(5);

@@ -3,9 +3,9 @@
 use leptos::prelude::*;
 use leptos::tachys::html::InertElement;
 
-use crate::model::page_views::ViewCounts;
 use crate::ui::charts::number::grouped;
 use crate::ui::charts::scale::{Stack, length};
+use model::page_views::ViewCounts;
 
 /// One row's bar. `longest` is the value of the full width. Needs [`patterns`] once on the page. As one string, because
 /// a table has many; it contains only numbers.

@@ -4,15 +4,15 @@
 use leptos::prelude::*;
 use leptos::tachys::html::InertElement;
 
-use crate::model::analytics_query::Form;
-use crate::model::day::Day;
-use crate::model::history::TrendPoint;
-use crate::model::page_views::ViewCounts;
 use crate::ui::charts::number::grouped;
 use crate::ui::charts::scale::{Stack, length, per_mille, position, visible};
 use crate::ui::charts::summary::last_day;
 use crate::ui::charts::ticks::{self, Ticks};
 use crate::ui::locale::SHORT;
+use model::analytics_query::Form;
+use model::day::Day;
+use model::history::TrendPoint;
+use model::page_views::ViewCounts;
 
 /// The number of parts of a day's band, of which the first and the last stay empty.
 const PARTS: usize = 10;
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     fn points(counts: &[(u64, u64)]) -> Vec<TrendPoint> {
-        let first: crate::model::day::Day = "2026-11-01".parse().unwrap_or_else(|error| panic!("{error}"));
+        let first: model::day::Day = "2026-11-01".parse().unwrap_or_else(|error| panic!("{error}"));
         let point = |(at, &(human, ai)): (usize, &(u64, u64))| TrendPoint {
             day: first.plus_days(at as i64),
             days: 1,

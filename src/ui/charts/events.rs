@@ -3,11 +3,11 @@
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::model::day::Day;
-use crate::model::history::{Trend, TrendPoint};
-use crate::model::links;
 use crate::ui::charts::columns::middle;
 use crate::ui::charts::number::counted;
+use model::day::Day;
+use model::history::{Trend, TrendPoint};
+use model::links;
 
 /// The id of the list of events on the page.
 pub const LIST: &str = "events";
@@ -93,8 +93,8 @@ fn row(points: &[TrendPoint], events: impl Iterator<Item = (Day, String, String)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::history::{Annotation, Marker};
-    use crate::model::page_views::ViewCounts;
+    use model::history::{Annotation, Marker};
+    use model::page_views::ViewCounts;
 
     fn day(text: &str) -> Day {
         text.parse().unwrap_or_else(|error| panic!("{error}"))

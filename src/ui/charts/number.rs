@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use crate::model::page_views::ViewCounts;
 use crate::ui::charts::scale::per_mille;
+use model::page_views::ViewCounts;
 
 /// `1234567` as `1,234,567`.
 pub fn grouped(number: u64) -> String {

@@ -1,6 +1,6 @@
 //! Converts counts to lengths, in thousandths. Pure, and in integers: equal on the server and in the browser.
 
-use crate::model::page_views::ViewCounts;
+use model::page_views::ViewCounts;
 
 /// The minimum visible length, in thousandths.
 const VISIBLE: u64 = 4;

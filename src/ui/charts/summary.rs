@@ -1,9 +1,9 @@
 //! Trends as text: one point, and the whole chart. Pure.
 
-use crate::model::day::Day;
-use crate::model::history::TrendPoint;
-use crate::model::page_views::ViewCounts;
 use crate::ui::charts::number::{ai_share, counted, grouped};
+use model::day::Day;
+use model::history::TrendPoint;
+use model::page_views::ViewCounts;
 
 /// The last day of a point.
 pub fn last_day(point: &TrendPoint) -> Day {

@@ -4,8 +4,8 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 
-use crate::model::job::{DeliveryState, JobBadge, JobState, NO_END, NOT_FOUND};
 use crate::ui::components::icon::{self, icon};
+use model::job::{DeliveryState, JobBadge, JobState, NO_END, NOT_FOUND};
 
 /// The label of completed jobs without changes, and its parts: a narrow row shows only the second one.
 pub const NO_CHANGES: &str = "Completed, no changes";
@@ -115,8 +115,8 @@ fn word(badge: &JobBadge) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::pull_request::PullRequestState;
-    use crate::model::time::Timestamp;
+    use model::pull_request::PullRequestState;
+    use model::time::Timestamp;
 
     fn badge(state: JobState, status: &str, pr_link: Option<&str>) -> JobBadge {
         JobBadge {

@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
-use crate::model::batch::Progress;
 use crate::ui::charts::number::{counted, grouped};
 use crate::ui::charts::scale::{length, per_mille};
+use model::batch::Progress;
 
 /// The label of the jobs that a retry outside the batch resolved, after their number.
 pub const RESOLVED: &str = "resolved by a retry";
@@ -84,7 +84,7 @@ pub fn summary(progress: &Progress) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::job::JobState;
+    use model::job::JobState;
 
     #[test]
     fn summary_omits_empty_counts() {

@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::model::links;
 use crate::ui::components::icon::{self, icon};
+use model::links;
 
 pub const BELL: &str = "bell";
 pub const COUNT: &str = "bell-count";

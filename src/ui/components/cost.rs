@@ -1,9 +1,9 @@
 //! The cost of starting a job, out of the hourly budget.
 
-use crate::model::budget::Meter;
 use crate::ui::charts::number::grouped;
 use crate::ui::clock;
 use crate::ui::components::time::until;
+use model::budget::Meter;
 
 /// `starts`: the calls used this hour.
 pub fn sentence(starts: Meter) -> String {

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::model::links;
+use model::links;
 
 /// `step`: the link or button for the first step.
 pub fn empty<S: IntoView>(heading: &'static str, text: &'static str, step: S) -> impl IntoView + use<S> {

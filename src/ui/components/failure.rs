@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::error::{AppError, ErrorCode};
 use crate::ui::components::icon::{self, icon};
+use model::error::{AppError, ErrorCode};
 
 /// The heading of an error.
 pub const fn heading(code: ErrorCode) -> &'static str {

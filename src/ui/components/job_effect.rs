@@ -2,11 +2,11 @@
 
 use leptos::prelude::*;
 
-use crate::model::day::Day;
-use crate::model::history::{Finding, JobEffect, PageEffect, VIEWS_MIN};
-use crate::model::links;
-use crate::model::pull_request::PullRequestState;
 use crate::ui::charts::number::{change, counted, grouped, moved};
+use model::day::Day;
+use model::history::{Finding, JobEffect, PageEffect, VIEWS_MIN};
+use model::links;
+use model::pull_request::PullRequestState;
 
 /// How to read the figures.
 pub fn how_to_read() -> String {

@@ -5,9 +5,6 @@ use std::collections::BTreeMap;
 use leptos::either::Either;
 use leptos::prelude::*;
 
-use crate::model::excerpt::SearchWords;
-use crate::model::job::{BatchSummary, DeliveryState, Job};
-use crate::model::links;
 use crate::ui::charts::number::counted as counted_text;
 use crate::ui::components::batch_progress::RESOLVED;
 use crate::ui::components::icon::{self, icon};
@@ -17,6 +14,9 @@ use crate::ui::components::marked::marked;
 use crate::ui::components::tag_link::tag_link_that_fits;
 use crate::ui::components::time::short_age;
 use crate::ui::components::unmarked::unmarked;
+use model::excerpt::SearchWords;
+use model::job::{BatchSummary, DeliveryState, Job};
+use model::links;
 
 /// Matches the main link of a row, in any list.
 pub const ROW_TARGET: &str = ":is(.row-target, .job-title)";

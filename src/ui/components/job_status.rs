@@ -3,11 +3,11 @@
 use leptos::prelude::*;
 use strum::VariantArray;
 
-use crate::model::job::{JobBadge, JobState, moves};
-use crate::model::pull_request::PullRequestState;
-use crate::model::time::Timestamp;
 use crate::ui::components::badge::badge;
 use crate::ui::components::pull_request::short_pull_request;
+use model::job::{JobBadge, JobState, moves};
+use model::pull_request::PullRequestState;
+use model::time::Timestamp;
 
 /// The attribute of a badge with the id of the job.
 pub const JOB: &str = "data-job";

@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::model::time::Timestamp;
 use crate::ui::components::time::ago;
+use model::time::Timestamp;
 
 /// `stale`: a refresh is pending or failed. `corrected`: invalid figures were corrected or left out.
 pub fn live_source(fetched_at: Timestamp, stale: bool, corrected: bool) -> impl IntoView + use<> {

@@ -5,9 +5,9 @@
 use leptos::prelude::*;
 use leptos::tachys::html::InertElement;
 
-use crate::model::day::Day;
 use crate::ui::charts::number::{self, grouped};
 use crate::ui::locale::{SHORT, WEEKDAY};
+use model::day::Day;
 
 /// `Nov 10, 2026`.
 pub fn day(day: Day) -> InertElement {

@@ -3,7 +3,7 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 
-use crate::model::excerpt::SearchWords;
+use model::excerpt::SearchWords;
 
 pub fn marked(text: &str, words: &SearchWords) -> impl IntoView + use<> {
     if words.is_empty() {

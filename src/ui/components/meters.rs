@@ -2,13 +2,13 @@
 
 use leptos::prelude::*;
 
-use crate::model::budget::{Budgets, Meter};
-use crate::model::links;
 use crate::ui::charts::number::grouped;
 use crate::ui::charts::scale::{length, per_mille};
 use crate::ui::clock;
 use crate::ui::components::time::until;
 use crate::ui::components::waiting::waiting_link;
+use model::budget::{Budgets, Meter};
+use model::links;
 
 /// The id of the element with the meters.
 pub const ID: &str = "meters";

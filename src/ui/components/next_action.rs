@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::model::job::{Job, JobState};
-use crate::model::links;
+use model::job::{Job, JobState};
+use model::links;
 
 /// The link in a list.
 pub fn next_action(job: &Job) -> impl IntoView + use<> {

@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::model::links;
 use crate::ui::components::icon::{self, icon};
+use model::links;
 
 /// The label of the link to the page whose path is in a sentence.
 pub const NAMED_PAGE: &str = "View it";

@@ -2,11 +2,11 @@
 
 use leptos::prelude::*;
 
-use crate::model::day::Day;
-use crate::model::links;
-use crate::model::page_views::ViewCounts;
 use crate::ui::charts::number::{change, counted, grouped};
 use crate::ui::components::icon::{self, icon};
+use model::day::Day;
+use model::links;
+use model::page_views::ViewCounts;
 
 /// A documentation page and its views.
 pub struct PageFigures<'a> {

@@ -9,11 +9,11 @@ pub use self::rows::{ALL, PICKED};
 use leptos::either::EitherOf3;
 use leptos::prelude::*;
 
-use crate::model::analytics_query::AnalyticsQuery;
-use crate::model::analytics_report::{PagesTable, TableSource};
-use crate::model::day::Day;
-use crate::model::similar::ChangedPage;
-use crate::model::url_encoding::encoded_path;
+use model::analytics_query::AnalyticsQuery;
+use model::analytics_report::{PagesTable, TableSource};
+use model::day::Day;
+use model::similar::ChangedPage;
+use model::url_encoding::encoded_path;
 
 /// The id of the heading. A page change scrolls to it.
 pub const HEADING: &str = "table";

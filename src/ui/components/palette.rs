@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
-use crate::model::job::JobBadge;
-use crate::model::palette::{Found, PaletteItem};
 use crate::ui::components::badge::option_badge;
+use model::job::JobBadge;
+use model::palette::{Found, PaletteItem};
 
 /// A link as an option, with its keyboard shortcut, if any. `id` is unique in the palette; `status` is a job's.
 pub fn option(

@@ -3,9 +3,9 @@
 use leptos::either::{Either, EitherOf3};
 use leptos::prelude::*;
 
-use crate::model::job::safe_link;
-use crate::model::pull_request::{self, Checks, PullRequestFilter, PullRequestState, Review, WaitingFor};
 use crate::ui::components::icon::{self, icon};
+use model::job::safe_link;
+use model::pull_request::{self, Checks, PullRequestFilter, PullRequestState, Review, WaitingFor};
 
 /// `class`: the link's style. `of`: distinguishes it from other links to the same pull request, for screen readers; may be
 /// empty.

@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::model::links;
 use crate::ui::components::empty::empty;
+use model::links;
 
 /// `what`: a sentence about the required role.
 pub fn read_only(project: &str, what: &'static str) -> AnyView {

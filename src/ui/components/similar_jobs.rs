@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 
-use crate::model::similar::SimilarJob;
 use crate::ui::components::badge::name;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::time::ago;
+use model::similar::SimilarJob;
 
-use crate::model::links;
+use model::links;
 
 /// `None` without similar jobs.
 pub fn similar_jobs(

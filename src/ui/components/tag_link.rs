@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::model::links;
+use model::links;
 
 /// `label`: a page if it begins with a slash, else a tag.
 pub fn tag_link(project: &str, label: &str) -> AnyView {

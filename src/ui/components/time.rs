@@ -4,9 +4,9 @@
 use leptos::prelude::*;
 use leptos::tachys::html::InertElement;
 
-use crate::model::day::Day;
-use crate::model::time::Timestamp;
 use crate::ui::clock;
+use model::day::Day;
+use model::time::Timestamp;
 
 /// Times further away than this are dates, in seconds.
 const WEEK: i64 = 7 * 86_400;

@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::model::links;
 use crate::ui::charts::number::counted;
+use model::links;
 
 pub fn waiting_link(project: &str, waiting: u32) -> impl IntoView + use<> {
     let prompts = counted(u64::from(waiting), "prompt queued", "prompts queued");

@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 
-use crate::model::links;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::menu::{MenuButton, menu};
 use crate::ui::components::new_job_link::new_job_link;
+use model::links;
 
 pub fn ways_to_start(project: &str) -> AnyView {
     let ways = [

@@ -10,10 +10,10 @@ use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{HtmlInputElement, SubmitEvent};
 
 use crate::api::batches::{PrepareBatch, UseTemplate};
-use crate::model::batch::BatchPrompt;
 use crate::ui::islands::drafts::{Draft, DraftStart};
 use crate::ui::islands::live::forms;
 use crate::ui::islands::{browser, picked, sending};
+use model::batch::BatchPrompt;
 
 /// The ids of the fields with the prompt template and with the values.
 pub const PROMPT: &str = "prompt";

@@ -10,7 +10,7 @@ pub use local::*;
 pub use present::*;
 pub use typing::*;
 
-use crate::error::AppError;
+use model::error::AppError;
 
 /// Whether this is the WebAssembly build. The server must not call anything else in this module.
 pub const IS_HERE: bool = cfg!(feature = "hydrate");
@@ -34,7 +34,7 @@ pub fn choice_cookie(name: &str, value: &str, protocol: &str) -> String {
 
 /// Url-encoded names and values, as a form posts them.
 pub fn fields_of(fields: &[(&str, &str)]) -> String {
-    let query = crate::model::url_encoding::with_query("", fields);
+    let query = model::url_encoding::with_query("", fields);
     query.trim_start_matches('?').to_owned()
 }
 

@@ -20,11 +20,11 @@ use leptos::web_sys::{
 use serde::{Deserialize, Serialize};
 
 use crate::api::jobs::SaveDraft;
-use crate::model::draft::SavedDraft;
-use crate::model::page_path;
-use crate::model::time::Timestamp;
 use crate::ui::islands::browser;
 use copy::LocalCopy;
+use model::draft::SavedDraft;
+use model::page_path;
+use model::time::Timestamp;
 
 pub use notes::{COUNT, DISCARD, SAVED, SAVED_NOTE, UNDO};
 pub use versions::{OTHER, OTHER_PAGES, OTHER_TEXT, USE_OTHER};

@@ -6,11 +6,11 @@ use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, HtmlInputElement, MouseEvent, PopStateEvent, SubmitEvent};
 
-use crate::error::AppError;
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::pages_table::{FOLDER, HEADING, POSITION};
 use crate::ui::islands::live::{LiveState, forms};
 use crate::ui::islands::{browser, morph};
+use model::error::AppError;
 
 /// The id of the region.
 pub const ID: &str = "report";

@@ -13,11 +13,11 @@ use leptos::task::spawn_local;
 
 use crate::api::job_pages::KnownPages;
 use crate::api::jobs::CreateJob;
-use crate::model::page_path;
 use crate::ui::components::cost;
 use crate::ui::islands::drafts::{Draft, DraftStart};
 use crate::ui::islands::live::LiveState;
 use crate::ui::islands::{browser, morph, sending};
+use model::page_path;
 use similar::Similar;
 
 pub use pick::{FILL, FILLING, INSERT, PICK, PICKS, REMOVE, REPLACE, TEMPLATE, TEMPLATE_CONFIRMATION};

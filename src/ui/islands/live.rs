@@ -27,12 +27,12 @@ use leptos::web_sys::{Event, MouseEvent};
 use send_wrapper::SendWrapper;
 
 use crate::api::upstream::GetBudgets;
-use crate::error::{AppError, ErrorCode};
-use crate::model::budget::Budgets;
-use crate::model::time::Timestamp;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::islands::toasts::{self, Toasts};
 use crate::ui::islands::{browser, localized, morph};
+use model::budget::Budgets;
+use model::error::{AppError, ErrorCode};
+use model::time::Timestamp;
 use notifications::Notifications;
 use refresh::Reason;
 use statuses::WatchedJob;

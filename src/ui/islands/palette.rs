@@ -10,10 +10,10 @@ use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, Event, HtmlDialogElement, HtmlElement, HtmlInputElement, KeyboardEvent};
 
 use crate::api::palette::FindInPalette;
-use crate::model::palette::Found;
 use crate::ui::components::palette;
 use crate::ui::islands::{browser, morph};
 pub use content::Reach;
+use model::palette::Found;
 
 /// The ids of the dialog and its parts. [`content`] has them, too.
 const DIALOG: &str = "palette";

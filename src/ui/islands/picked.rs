@@ -7,10 +7,10 @@ use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Event, HtmlInputElement};
 
-use crate::model::analytics_query::PICK;
 use crate::ui::charts::number::counted;
 use crate::ui::components::pages_table::{ALL, PICKED};
 use crate::ui::islands::{browser, selection};
+use model::analytics_query::PICK;
 
 /// The id of the element with the hidden fields.
 pub const ELSEWHERE: &str = "picked-elsewhere";

@@ -7,12 +7,12 @@ use std::rc::Rc;
 use leptos::task::spawn_local;
 use leptos::web_sys::SubmitEvent;
 
-use crate::error::{AppError, ErrorCode};
-use crate::model::budget::{Budgets, Meter};
-use crate::model::unfilled::unfilled;
 use crate::ui::islands::browser::{self, Reply};
 use crate::ui::islands::drafts::Draft;
 use crate::ui::islands::live::{LiveState, forms};
+use model::budget::{Budgets, Meter};
+use model::error::{AppError, ErrorCode};
+use model::unfilled::unfilled;
 
 /// Attribute of the button that queues the prompt, shown after a refusal because the budget is spent.
 pub const QUEUE_IT: &str = "data-queue-it";

@@ -7,11 +7,11 @@ use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, Event, HtmlDialogElement, HtmlElement, KeyboardEvent};
 
-use crate::model::links;
 use crate::ui::components::job_row::ROW_TARGET;
 use crate::ui::components::palette::keys as caps;
 use crate::ui::islands::palette::{self, Reach};
 use crate::ui::islands::{browser, morph};
+use model::links;
 
 const DIALOG: &str = "shortcuts";
 

@@ -4,12 +4,6 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::upstream::{TrustClock, upstream_status};
-use crate::model::links;
-use crate::model::time::Timestamp;
-use crate::model::upstream::{
-    ClockJump, CodeHostStatus, ForwardingPeer, LimitStatus, Operation, OperationStatus, PauseReason,
-    PausedOwner, RateLimit, RefusedOperation, TaskStatus,
-};
 use crate::ui::components::localized::number;
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::table::table;
@@ -17,6 +11,12 @@ use crate::ui::components::time::{ago, ahead, full};
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::page;
+use model::links;
+use model::time::Timestamp;
+use model::upstream::{
+    ClockJump, CodeHostStatus, ForwardingPeer, LimitStatus, Operation, OperationStatus, PauseReason,
+    PausedOwner, RateLimit, RefusedOperation, TaskStatus,
+};
 
 const OPERATIONS: [&str; 4] = ["Operation", "State", "Last success", "Last error"];
 const LIMITS: [&str; 5] = ["Limit", "Project", "Used", "Waiting", "Next request"];

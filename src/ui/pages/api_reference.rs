@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
-use crate::model::links;
 use crate::ui::pages::markdown::{Origin, markdown};
 use crate::ui::pages::page_head::page_head;
+use model::links;
 
 /// The reference as Markdown. The router provides it for this page.
 #[derive(Clone)]

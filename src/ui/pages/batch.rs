@@ -4,13 +4,6 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::batches::{CancelBatch, RenameBatch, RetryFailed, StartBatch, batch};
-use crate::model::batch::{Batch, NAME_MAX_CHARS, PAGE};
-use crate::model::budget::Meter;
-use crate::model::job::Job;
-use crate::model::links;
-use crate::model::template::placeholders;
-use crate::model::time::Timestamp;
-use crate::model::unfilled::warning;
 use crate::ui::charts::number::counted;
 use crate::ui::clock;
 use crate::ui::components::batch_progress::{bar, figures};
@@ -23,6 +16,13 @@ use crate::ui::components::time::{ago, ahead};
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use model::batch::{Batch, NAME_MAX_CHARS, PAGE};
+use model::budget::Meter;
+use model::job::Job;
+use model::links;
+use model::template::placeholders;
+use model::time::Timestamp;
+use model::unfilled::warning;
 
 /// The element of a prompt in the preview.
 const PROMPT: usize = 64;

@@ -5,14 +5,14 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::history::{FetchDays, history_state, missing_days, stored_days};
-use crate::model::day::DayRange;
-use crate::model::history::{FailingDay, HistoryState, JobEffect, Missing, StoredDays};
-use crate::model::time::Timestamp;
 use crate::ui::charts::number::{counted, grouped};
 use crate::ui::clock;
 use crate::ui::components::form::post_form;
 use crate::ui::components::localized::{self, days};
 use crate::ui::components::time::until;
+use model::day::DayRange;
+use model::history::{FailingDay, HistoryState, JobEffect, Missing, StoredDays};
+use model::time::Timestamp;
 
 /// Seconds between two refreshes of a page that waits for days.
 pub(super) const EVERY: &str = "5";

@@ -10,10 +10,6 @@ use leptos::prelude::*;
 use leptos_router::components::Outlet;
 
 use crate::api::upstream::budgets;
-use crate::error::ErrorCode;
-use crate::model::flash::WRONG_CODES;
-use crate::model::links;
-use crate::model::user::{CurrentSession, Role};
 use crate::ui::components::icon::mark;
 use crate::ui::components::meters;
 use crate::ui::islands::live::{self, Live};
@@ -23,6 +19,10 @@ use crate::ui::islands::toasts;
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request::{self, PendingBudgets};
+use model::error::ErrorCode;
+use model::flash::WRONG_CODES;
+use model::links;
+use model::user::{CurrentSession, Role};
 
 pub use rail::HasReviews;
 

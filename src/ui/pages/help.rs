@@ -2,11 +2,11 @@
 
 use leptos::prelude::*;
 
-use crate::error::ErrorCode;
-use crate::model::links;
 use crate::ui::pages::markdown::{Origin, markdown};
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request;
+use model::error::ErrorCode;
+use model::links;
 
 /// A part of Docket that has a help page.
 struct Area {

@@ -3,10 +3,10 @@
 use leptos::prelude::*;
 use leptos_router::components::Redirect;
 
-use crate::error::{AppError, ErrorCode};
-use crate::model::links;
 use crate::ui::components::failure::page_failure;
 use crate::ui::pages::request;
+use model::error::{AppError, ErrorCode};
+use model::links;
 
 const NO_PROJECT: &str =
     "You cannot see any project yet. Ask an administrator for access, then sign in again.";

@@ -23,11 +23,6 @@ use crate::api::history::FetchDays;
 use crate::api::job_pages::{AddPage, RemovePage};
 use crate::api::jobs::{CheckJob, ResolveDelivery, SaveDraft, SendFollowUp, job_form, shown_job};
 use crate::api::pull_requests::opened;
-use crate::error::AppError;
-use crate::model::flash::FlashMessage;
-use crate::model::history::{Finding, PageEffect};
-use crate::model::job::{Job, JobForm, ShownFollowUps};
-use crate::model::links;
 use crate::ui::clock;
 use crate::ui::components::job_effect;
 use crate::ui::components::notice::problem;
@@ -41,6 +36,11 @@ use crate::ui::pages::prompt_form::{
     send_buttons,
 };
 use crate::ui::pages::request::{self, page};
+use model::error::AppError;
+use model::flash::FlashMessage;
+use model::history::{Finding, PageEffect};
+use model::job::{Job, JobForm, ShownFollowUps};
+use model::links;
 
 /// The refresh interval while a follow-up is being sent, in seconds.
 const SOON: &str = "2";

@@ -11,12 +11,6 @@ use leptos::server_fn::ServerFn;
 use crate::api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
 use crate::api::jobs::{SendAllAgain, list_jobs};
 use crate::api::saved_views::list_saved_views;
-use crate::model::excerpt::SearchWords;
-use crate::model::job::{Job, JobPage, JobState, SENT_AGAIN_MAX};
-use crate::model::job_query::JobQuery;
-use crate::model::links;
-use crate::model::saved_view::SavedViewPage;
-use crate::model::user::CurrentSession;
 use crate::ui::charts::number::grouped;
 use crate::ui::clock::now;
 use crate::ui::components::empty::{empty, learn_about};
@@ -34,6 +28,12 @@ use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request::{self, page};
 use crate::ui::pages::saved_views_bar::{Bar, saved_views_bar};
+use model::excerpt::SearchWords;
+use model::job::{Job, JobPage, JobState, SENT_AGAIN_MAX};
+use model::job_query::JobQuery;
+use model::links;
+use model::saved_view::SavedViewPage;
+use model::user::CurrentSession;
 use query::JobsUrl;
 
 /// The id of the list, the target of a skip link.

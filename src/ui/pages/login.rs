@@ -6,8 +6,6 @@ use leptos::server_fn::ServerFn;
 
 use crate::api::passkeys::{RequestPasskey, UsePasskey};
 use crate::api::session::{EnterCode, Login as SignIn};
-use crate::model::flash::SESSION_ENDED;
-use crate::model::links;
 use crate::ui::components::form::submit_button;
 use crate::ui::components::icon::mark;
 use crate::ui::components::notice::{Tone, notice};
@@ -15,6 +13,8 @@ use crate::ui::components::passkeys::{Ceremony, SCRIPT, passkey_form};
 use crate::ui::pages::outcome::outcome;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request;
+use model::flash::SESSION_ENDED;
+use model::links;
 
 /// The display name of the single sign-on provider. The router provides it if there is one.
 #[derive(Clone)]

@@ -6,11 +6,6 @@ use leptos::server_fn::ServerFn;
 use crate::api::analytics::report_of;
 use crate::api::batches::{DiscardBatch, PrepareBatch, UseTemplate, batch_form, unstarted_batches};
 use crate::api::templates::template_texts;
-use crate::error::AppError;
-use crate::model::analytics_query::{AnalyticsQuery, MATCHING, PICK, PICKED_MAX};
-use crate::model::batch::{UnstartedBatch, quoted};
-use crate::model::saved_template::TemplateText;
-use crate::model::template::placeholders;
 use crate::ui::components::form::submit_button;
 use crate::ui::components::read_only::read_only;
 use crate::ui::islands::batch_form::{BatchForm, PROMPT, VALUES};
@@ -19,6 +14,11 @@ use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::prompt_form::{PromptField, problem, prompt_field};
 use crate::ui::pages::request::{self, page};
 use crate::ui::pages::unstarted_batches;
+use model::analytics_query::{AnalyticsQuery, MATCHING, PICK, PICKED_MAX};
+use model::batch::{UnstartedBatch, quoted};
+use model::error::AppError;
+use model::saved_template::TemplateText;
+use model::template::placeholders;
 
 #[component]
 pub fn NewBatch() -> impl IntoView {

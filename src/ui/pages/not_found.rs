@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 
-use crate::error::ErrorCode;
 use crate::ui::components::icon::mark;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request;
+use model::error::ErrorCode;
 
 #[component]
 pub fn NotFound() -> impl IntoView {

@@ -5,11 +5,6 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::jobs::{ReadNotifications, list_notifications};
-use crate::model::api_token::ExpiringToken;
-use crate::model::job::Job;
-use crate::model::links;
-use crate::model::pull_request::WaitingFor;
-use crate::model::time::Timestamp;
 use crate::ui::clock;
 use crate::ui::components::empty::empty;
 use crate::ui::components::form::post_form;
@@ -21,6 +16,11 @@ use crate::ui::components::time::{ago, ahead, lasting};
 use crate::ui::islands::buttons;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use model::api_token::ExpiringToken;
+use model::job::Job;
+use model::links;
+use model::pull_request::WaitingFor;
+use model::time::Timestamp;
 
 #[component]
 pub fn NotificationsPage() -> impl IntoView {

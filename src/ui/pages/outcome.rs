@@ -2,11 +2,11 @@
 
 use leptos::prelude::*;
 
-use crate::model::flash::FlashMessage;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::notice::{Tone, notice, problem};
 use crate::ui::pages::copy_button::{Copied, copy_button};
 use crate::ui::pages::request;
+use model::flash::FlashMessage;
 
 /// The outcome of the last form, if it was one of `forms`. Call it before the first await.
 pub(super) fn outcome_of(forms: &[&str]) -> Option<AnyView> {

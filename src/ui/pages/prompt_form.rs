@@ -5,15 +5,15 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::jobs::SaveDraft;
-use crate::error::{AppError, ErrorCode};
-use crate::model::budget::Meter;
-use crate::model::job::JobForm;
-use crate::model::time::Timestamp;
 use crate::ui::components::form::as_content;
 use crate::ui::components::notice;
 use crate::ui::islands::drafts::{self, DraftStart, PrefilledText};
 use crate::ui::islands::morph::PROBLEM;
 use crate::ui::islands::sending::QUEUE_CHOICE;
+use model::budget::Meter;
+use model::error::{AppError, ErrorCode};
+use model::job::JobForm;
+use model::time::Timestamp;
 
 /// The properties of a prompt field.
 pub(super) struct PromptField<'a> {

@@ -5,9 +5,6 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::queue::{CancelQueued, MoveQueued, queue};
-use crate::model::links;
-use crate::model::queue::{Queue, QueueEntry, WaitReason};
-use crate::model::time::Timestamp;
 use crate::ui::clock;
 use crate::ui::components::empty::{empty, learn_about};
 use crate::ui::components::form::{Hidden, post_form};
@@ -17,6 +14,9 @@ use crate::ui::islands::queue::{self as queue_moves, QueueMoves};
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use model::links;
+use model::queue::{Queue, QueueEntry, WaitReason};
+use model::time::Timestamp;
 
 /// The data that all rows of the queue share.
 struct QueueView {

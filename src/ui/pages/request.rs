@@ -8,12 +8,12 @@ use leptos_router::hooks::{use_params_map, use_url};
 use leptos_router::location::Url;
 use leptos_router::params::ParamsMap;
 
-use crate::error::{AppError, ErrorCode};
-use crate::model::budget::Budgets;
-use crate::model::flash::{FlashMessage, PendingFlash};
-use crate::model::user::{CurrentSession, Role};
 use crate::ui::components::failure::{heading, page_failure};
 use crate::ui::pages::page_head::title;
+use model::budget::Budgets;
+use model::error::{AppError, ErrorCode};
+use model::flash::{FlashMessage, PendingFlash};
+use model::user::{CurrentSession, Role};
 
 /// `content` when it is loaded, or its error with the error's status.
 pub(super) fn page(content: impl Future<Output = Result<AnyView, AppError>> + Send + 'static) -> AnyView {

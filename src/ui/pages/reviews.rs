@@ -4,8 +4,6 @@
 use leptos::prelude::*;
 
 use crate::api::pull_requests::reviews;
-use crate::model::links;
-use crate::model::pull_request::{PullRequest, ReviewGroup, ReviewedJob, Reviews, WaitingFor};
 use crate::ui::clock;
 use crate::ui::components::empty::empty;
 use crate::ui::components::localized::{counted, number};
@@ -13,6 +11,8 @@ use crate::ui::components::pull_request::{checks_name, review_name, short_pull_r
 use crate::ui::components::time::{ago, lasting};
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use model::links;
+use model::pull_request::{PullRequest, ReviewGroup, ReviewedJob, Reviews, WaitingFor};
 
 #[component]
 pub fn ReviewsPage() -> impl IntoView {

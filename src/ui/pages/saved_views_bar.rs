@@ -4,11 +4,11 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::saved_views::{RemoveSavedView, SaveView, UpdateSavedView};
-use crate::model::saved_view::{SavedView, SavedViewPage};
-use crate::model::user::Role;
 use crate::ui::components::form::{Hidden, confirm, post_form};
 use crate::ui::components::notice::problem;
 use crate::ui::pages::request;
+use model::saved_view::{SavedView, SavedViewPage};
+use model::user::Role;
 
 /// The data of the bar.
 pub(super) struct Bar<'a> {

@@ -6,13 +6,13 @@ use leptos::server_fn::ServerFn;
 
 use crate::api::passkeys::{RequestPasskey, UsePasskey};
 use crate::api::session::EnterCode;
-use crate::model::passkey::{AcceptedFactors, StepPasskey};
 use crate::ui::components::form::{CodeField, code_field, submit_button};
 use crate::ui::components::icon::mark;
 use crate::ui::components::notice::problem;
 use crate::ui::components::passkeys::{Ceremony, SCRIPT, passkey_form, without_passkeys};
 use crate::ui::document::document;
 use crate::ui::look::Look;
+use model::passkey::{AcceptedFactors, StepPasskey};
 
 /// The data that every document needs.
 pub struct Document<'a> {

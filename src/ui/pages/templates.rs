@@ -7,9 +7,6 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::templates::{RemoveTemplate, all_templates};
-use crate::model::links;
-use crate::model::saved_template::SavedTemplate;
-use crate::model::template::{Piece, pieces, placeholders};
 use crate::ui::components::empty::{empty, learn_about};
 use crate::ui::components::form::{confirm, post_form};
 use crate::ui::components::icon::{self, icon};
@@ -17,6 +14,9 @@ use crate::ui::components::page_room::{Room, TEXT_MAX, beginning, escaped_len};
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use model::links;
+use model::saved_template::SavedTemplate;
+use model::template::{Piece, pieces, placeholders};
 
 /// The elements around the text of a template: its name, its scorecard and its forms.
 const AROUND: usize = 4 * 1024;

@@ -4,10 +4,10 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::batches::DiscardBatch;
-use crate::model::batch::UnstartedBatch;
-use crate::model::links;
 use crate::ui::components::form::{confirm, post_form};
 use crate::ui::components::time::ago;
+use model::batch::UnstartedBatch;
+use model::links;
 
 /// The list, with the links and forms.
 pub(super) fn list(project: &str, batches: &[UnstartedBatch]) -> AnyView {

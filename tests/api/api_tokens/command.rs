@@ -1,6 +1,6 @@
 //! `docket token`.
 
-use docket::model::audit::Outcome;
+use model::audit::Outcome;
 
 use super::{PROJECTS, audited, create, problem, project_ids, with_token};
 use crate::helpers::work::work_at;

@@ -1,7 +1,7 @@
 //! Creating, listing and revoking tokens.
 
-use docket::model::audit::Outcome;
-use docket::model::user::Role;
+use model::audit::Outcome;
+use model::user::Role;
 
 use super::{PROJECTS, app, audited, create, listed, post_new, problem, project_ids, with_token};
 use crate::helpers::work::work_at;

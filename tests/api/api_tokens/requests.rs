@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use docket::model::audit::Outcome;
 use docket::server::auth::api_token::TokenText;
 use futures::future::join_all;
+use model::audit::Outcome;
 use reqwest::Method;
 use reqwest::header::{ACCEPT, AUTHORIZATION};
 

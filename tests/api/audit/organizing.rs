@@ -1,6 +1,6 @@
 //! Archiving, tags, notes and saved views are recorded.
 
-use docket::model::audit::Record;
+use model::audit::Record;
 
 use super::recorded::{TYPED, id, is_complete_without_secrets, post, settings};
 use super::{recorded, records};

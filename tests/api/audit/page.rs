@@ -1,9 +1,9 @@
 //! The page and the exports of the audit log: access, content, and names with special characters.
 
-use docket::model::audit::{Action, AuditEvent};
-use docket::model::time::Timestamp;
-use docket::model::user::Role;
 use docket::server::process::clock::Clock;
+use model::audit::{Action, AuditEvent};
+use model::time::Timestamp;
+use model::user::Role;
 use serde_json::Value;
 
 use super::records;

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use docket::model::audit::Record;
-use docket::model::time::Timestamp;
 use docket::server::audit::AuditMaintenance;
 use docket::server::config::{AuditConfig, WebhookConfig};
 use docket::server::process::clock::Clock;
+use model::audit::Record;
+use model::time::Timestamp;
 use serde_json::Value;
 use wiremock::{Mock, MockServer, ResponseTemplate, matchers};
 

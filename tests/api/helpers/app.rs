@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use docket::model::user::Role;
 use docket::server::auth::password;
 use docket::server::commands::serve;
 use docket::server::config::{
@@ -17,6 +16,7 @@ use docket::server::process::listen;
 use docket::server::settings::Settings as LiveOnes;
 use docket::server::state::{AppState, AppStateConfig};
 use docket::server::store::Store;
+use model::user::Role;
 use secrecy::SecretString;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};

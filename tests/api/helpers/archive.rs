@@ -1,9 +1,9 @@
 //! [`Archive`]: days of the history and finished jobs, written directly into the database, so that tests of reports
 //! know the stored data exactly.
 
-use docket::model::day::{Day, DayRange};
-use docket::model::page_views::ViewCounts;
-use docket::model::time::Timestamp;
+use model::day::{Day, DayRange};
+use model::page_views::ViewCounts;
+use model::time::Timestamp;
 use sqlx::{AnyConnection, Connection};
 
 use super::TestApp;

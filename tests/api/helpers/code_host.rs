@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use docket::model::time::Timestamp;
 use docket::server::config::{ApiKey, CodeHostsConfig, GitHubAccess, GitHubConfig};
 use docket::server::process::clock::Clock;
+use model::time::Timestamp;
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 use wiremock::matchers::{method, path, path_regex};

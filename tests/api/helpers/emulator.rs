@@ -3,10 +3,10 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use docket::model::time::Timestamp;
 use docket::server::process::clock::Clock;
 use docket::server::process::listen;
 use docket_emulator::{DEFAULT_PER_HOUR, DEFAULT_SEED, Emulator, EmulatorConfig};
+use model::time::Timestamp;
 use reqwest::Client;
 use serde_json::{Value, json};
 use tokio_util::sync::{CancellationToken, DropGuard};

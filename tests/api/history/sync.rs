@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use docket::model::day::Day;
 use docket::server::history::Step;
 use docket::server::process::clock::Clock;
 use docket::server::upstream::governor::Scope;
+use model::day::Day;
 
 use super::{HOUR, Rows, calls, keeping, later, of_day, requested_days, rows, site, state, steps};
 use crate::helpers::{EmulatedUpstream, TestApp, json};
@@ -94,7 +94,7 @@ async fn sixty_days_match_the_upstream_despite_restarts_and_faults() {
         }
     }
     let fetched_at: i64 = of_day(&app, "fetched_at", &today.to_string()).await;
-    let fetched_at = docket::model::time::Timestamp::from_millis(fetched_at).to_string();
+    let fetched_at = model::time::Timestamp::from_millis(fetched_at).to_string();
     let then = truth_at(&fetched_at).await;
     assert_eq!(rows(&app, "docs").await[&today.to_string()], truth(&then, "docs", today).await);
     let state = state(&app).await;

@@ -1,6 +1,6 @@
 //! Standard output that is closed or full: each command does its work, says what was lost, and ends without a panic.
 
-use docket::model::audit::Outcome;
+use model::audit::Outcome;
 use serde_json::Value;
 use wiremock::{Mock, MockServer, ResponseTemplate, matchers};
 

@@ -1,6 +1,6 @@
 //! Pull requests joined with page views, batches and events, and what `docket check` reports about their host.
 
-use docket::model::page_views::ViewCounts;
+use model::page_views::ViewCounts;
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 

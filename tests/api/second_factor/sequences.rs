@@ -4,9 +4,9 @@
 use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
-use docket::model::user::Role;
 use docket::server::auth::totp;
 use docket::server::process::clock::Clock;
+use model::user::Role;
 use serde_json::Value;
 
 use super::NOON;

@@ -1,6 +1,6 @@
 //! An app filled with one text.
 
-use docket::model::user::Role;
+use model::user::Role;
 use reqwest::header::USER_AGENT;
 use serde_json::Value;
 use wiremock::matchers::method;

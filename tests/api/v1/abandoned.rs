@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use docket::model::time::Timestamp;
 use docket::server::process::clock::Clock;
+use model::time::Timestamp;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 

@@ -1,7 +1,7 @@
 //! A token is checked before the body of its request is read, and again when the body is complete.
 
-use docket::model::audit::Outcome;
-use docket::model::user::{GivenProjects, Role};
+use model::audit::Outcome;
+use model::user::{GivenProjects, Role};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use docket::model::audit::Outcome;
+use model::audit::Outcome;
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 

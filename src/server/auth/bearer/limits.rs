@@ -7,13 +7,13 @@ use std::time::Duration;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use moka::future::Cache;
 
-use crate::model::id::ApiTokenId;
 use crate::server::auth::attempts::network;
 use crate::server::http::problem::seconds;
 use crate::server::state::AppState;
 use crate::server::store::StoreError;
 use crate::server::store::accounts::api_tokens::cell;
 use crate::server::store::accounts::rate_limits::{Quota, Rest};
+use model::id::ApiTokenId;
 
 /// 60 requests a minute with a token, and 30 at once.
 const REQUESTS: Quota = Quota { burst: 30, every: Duration::from_secs(1) };

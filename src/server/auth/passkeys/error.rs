@@ -5,7 +5,7 @@ use std::fmt;
 use thiserror::Error;
 use webauthn_rs::prelude::WebauthnError;
 
-use crate::error::{AppError, ErrorCode};
+use model::error::{AppError, ErrorCode};
 
 #[derive(Debug, Error)]
 pub(super) enum PasskeyError {

@@ -5,11 +5,11 @@ use webauthn_rs::prelude::PublicKeyCredential;
 use super::challenge::{IssuedChallenge, Purpose, Requester, base64url};
 use super::error::PasskeyError;
 use super::{Passkeys, read};
-use crate::error::{AppError, ErrorCode};
-use crate::model::audit::Action;
 use crate::server::auth::second_factor::{Proof, ProofFields};
 use crate::server::store::StoreError;
 use crate::server::store::authorization::Authorization;
+use model::audit::Action;
+use model::error::{AppError, ErrorCode};
 
 impl Passkeys {
     /// Begins the proof, after the password. Returns the options for the browser.

@@ -10,15 +10,15 @@ use webauthn_rs::prelude::{
 use super::challenge::{IssuedChallenge, Purpose, base64url};
 use super::error::PasskeyError;
 use super::{Passkeys, read, written};
-use crate::error::{AppError, ErrorCode};
-use crate::model::audit::{Action, Actor, AuditEvent};
-use crate::model::passkey::{AcceptedFactors, StepPasskey};
 use crate::server::auth::attempts;
 use crate::server::auth::own_path::own_path;
 use crate::server::store::StoreError;
 use crate::server::store::accounts::admission::{Account, Admitted};
 use crate::server::store::accounts::passkeys::StoredPasskey;
 use crate::server::store::accounts::users::User;
+use model::audit::{Action, Actor, AuditEvent};
+use model::error::{AppError, ErrorCode};
+use model::passkey::{AcceptedFactors, StepPasskey};
 
 impl Passkeys {
     /// The second factors that the step with this token accepts; `None` if there is no such step.

@@ -3,10 +3,10 @@
 use leptos::prelude::expect_context;
 
 use super::second_step;
-use crate::error::AppError;
 use crate::server::auth::passkeys::browser;
 use crate::server::state::AppState;
 use crate::server::telemetry::instruments::SignInMeans;
+use model::error::AppError;
 
 /// The options for the browser. `second`: in the second step after the password.
 pub async fn request_passkey(second: bool) -> Result<String, AppError> {

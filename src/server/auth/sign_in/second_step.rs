@@ -5,8 +5,6 @@ use axum::http::{HeaderValue, header};
 use leptos::prelude::{expect_context, use_context};
 use leptos_axum::ResponseOptions;
 
-use crate::error::{AppError, ErrorCode};
-use crate::model::flash::{FlashMessage, WRONG_CODES};
 use crate::server::auth::second_factor::STEP_SECONDS;
 use crate::server::auth::session_store;
 use crate::server::auth::step_cookie::{self, Purpose};
@@ -14,6 +12,8 @@ use crate::server::http::{cookie, flash};
 use crate::server::state::AppState;
 use crate::server::store::accounts::users::User;
 use crate::server::telemetry::instruments::SignInMeans;
+use model::error::{AppError, ErrorCode};
+use model::flash::{FlashMessage, WRONG_CODES};
 
 /// The path of the page for the code.
 pub const CODE_PAGE: &str = "/login/code";

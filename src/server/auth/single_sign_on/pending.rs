@@ -6,11 +6,11 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 
-use crate::model::time::Timestamp;
 use crate::server::auth::own_path::own_path;
 use crate::server::auth::shared_key::SharedKey;
 use crate::server::auth::token;
 use crate::server::store::StoreError;
+use model::time::Timestamp;
 
 /// How long a sign-in at the provider may take.
 pub const PENDING_SIGN_IN_SECONDS: i64 = 10 * 60;

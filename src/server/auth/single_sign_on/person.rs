@@ -2,15 +2,15 @@
 
 use super::SingleSignOn;
 use super::provider::Claims;
-use crate::error::{AppError, ErrorCode};
-use crate::model::audit::Actor;
-use crate::model::time::Timestamp;
-use crate::model::user::{GivenProjects, Role};
 use crate::server::auth::{refusal, username};
 use crate::server::store::Store;
 use crate::server::store::accounts::admission::{Account, Admitted};
 use crate::server::store::accounts::groups::{Followed, Granted};
 use crate::server::store::accounts::identities::Identity;
+use model::audit::Actor;
+use model::error::{AppError, ErrorCode};
+use model::time::Timestamp;
+use model::user::{GivenProjects, Role};
 
 /// The maximum number of accounts whose names derive from the same e-mail address.
 const NAMESAKES: u32 = 100;

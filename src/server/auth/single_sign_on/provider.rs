@@ -23,11 +23,11 @@ use tokio::sync::Mutex;
 
 use super::http;
 use super::pending::PendingSignIn;
-use crate::error::{AppError, ErrorCode};
-use crate::model::time::Timestamp;
 use crate::server::config::SingleSignOnConfig;
 use crate::server::process::clock::Clock;
 use crate::server::settings::LiveSettings;
+use model::error::{AppError, ErrorCode};
+use model::time::Timestamp;
 
 /// How long the provider's metadata is cached, in seconds.
 const KNOWN_SECONDS: i64 = 3600;

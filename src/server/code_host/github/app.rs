@@ -16,12 +16,12 @@ use tokio::sync::Mutex;
 use url::Url;
 
 use super::pauses::{Pause, Pauses};
-use crate::model::time::Timestamp;
-use crate::model::upstream::PausedOwner;
 use crate::server::code_host::exchange::{Exchanges, HostError, bearer};
 use crate::server::code_host::link::PullRequestLink;
 use crate::server::config::private_key;
 use crate::server::process::blocking;
+use model::time::Timestamp;
+use model::upstream::PausedOwner;
 
 /// How long a statement of the App is valid. GitHub accepts at most ten minutes.
 const STATEMENT_SECONDS: i64 = 540;

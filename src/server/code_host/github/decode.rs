@@ -4,10 +4,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::query::alias;
-use crate::model::pull_request::{Checks, FILES_MAX, PullRequestState, REVIEWERS_MAX, Reported, Review};
-use crate::model::time::Timestamp;
 use crate::server::code_host::exchange::HostError;
 use crate::server::upstream::decode::json::json;
+use model::pull_request::{Checks, FILES_MAX, PullRequestState, REVIEWERS_MAX, Reported, Review};
+use model::time::Timestamp;
 
 /// The result for one pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]

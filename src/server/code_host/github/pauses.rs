@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use parking_lot::Mutex;
 
-use crate::model::time::Timestamp;
 use crate::server::code_host::exchange::HostError;
+use model::time::Timestamp;
 
 pub(super) struct Pauses {
     most: usize,

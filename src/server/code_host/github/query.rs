@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use crate::model::pull_request::{FILES_MAX, REVIEWERS_MAX};
 use crate::server::code_host::link::PullRequestLink;
+use model::pull_request::{FILES_MAX, REVIEWERS_MAX};
 
 /// The maximum number of pull requests in one query.
 pub(crate) const BATCH: usize = 50;

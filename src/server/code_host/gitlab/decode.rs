@@ -3,10 +3,10 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::model::pull_request::{Checks, FILES_MAX, PullRequestState, REVIEWERS_MAX, Reported, Review};
-use crate::model::time::Timestamp;
 use crate::server::code_host::exchange::HostError;
 use crate::server::upstream::decode::json::json;
+use model::pull_request::{Checks, FILES_MAX, PullRequestState, REVIEWERS_MAX, Reported, Review};
+use model::time::Timestamp;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct MergeRequest {

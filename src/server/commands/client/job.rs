@@ -11,10 +11,10 @@ use uuid::Uuid;
 
 use super::connection::{ApiRequest, parsed};
 use super::{Connection, Outcome, project_or_only};
-use crate::model::job::{JobState, title};
-use crate::model::links;
-use crate::model::time::Timestamp;
 use crate::server::commands::output::{StatusLine, in_one_line, inform, is_lost, print_json, print_line};
+use model::job::{JobState, title};
+use model::links;
+use model::time::Timestamp;
 
 /// The longest wait of one request, in seconds.
 const WAIT_MAX: u64 = 60;

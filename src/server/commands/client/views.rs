@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::connection::{ApiRequest, parsed};
 use super::{Connection, project_or_only};
-use crate::model::day::{Day, DayRange, InvalidDay};
-use crate::model::page_views::PageViews;
 use crate::server::commands::output::{in_one_line, inform, print_csv, print_json, print_line};
+use model::day::{Day, DayRange, InvalidDay};
+use model::page_views::PageViews;
 
 /// The rows of one request.
 const ROWS: usize = 250;

@@ -6,10 +6,6 @@ mod stories;
 use anyhow::Context;
 use secrecy::SecretString;
 
-use crate::model::id::{IntentId, ProjectId, TemplateId};
-use crate::model::job::{JobState, RemoteJob};
-use crate::model::time::Timestamp;
-use crate::model::user::{Project, Role};
 use crate::server::auth::password;
 use crate::server::process::clock::Clock;
 use crate::server::query_permits::QueryPermits;
@@ -18,6 +14,10 @@ use crate::server::store::jobs::intents::{Claim, DeliveryOutcome, Intent, NewInt
 use crate::server::store::jobs::list::{JobFilter, PageStart};
 use crate::server::work::Work;
 use docket_emulator::{Emulator, Outcome, PastJob};
+use model::id::{IntentId, ProjectId, TemplateId};
+use model::job::{JobState, RemoteJob};
+use model::time::Timestamp;
+use model::user::{Project, Role};
 use stories::{End, PEOPLE, SAMPLES, Sample, TEMPLATES};
 
 /// The limit of templates per project while the samples are written.

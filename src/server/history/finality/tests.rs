@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::page_views::ViewCounts;
+use model::page_views::ViewCounts;
 
 const DAY: &str = "2026-11-10";
 

@@ -6,7 +6,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 
 use super::server_fns::error_response;
-use crate::error::AppError;
+use model::error::AppError;
 
 /// Rejects a path with `.` or `..` segments. Browsers resolve them before a request, so people never see the error.
 pub(super) async fn unambiguous(request: Request, next: Next) -> Response {

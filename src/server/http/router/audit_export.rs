@@ -9,14 +9,14 @@ use axum::{Extension, Router};
 use url::form_urlencoded;
 
 use super::export::file;
-use crate::error::AppError;
-use crate::model::audit_query::AuditQuery;
-use crate::model::user::Role;
 use crate::server::audit::export::export;
 use crate::server::auth::guard::Caller;
+use crate::server::http::error_response::ErrorResponse;
 use crate::server::http::error_response::in_words;
 use crate::server::http::sheet::Format;
 use crate::server::state::AppState;
+use model::audit_query::AuditQuery;
+use model::user::Role;
 
 type ExportRequest = (RawQuery, Extension<Caller>);
 
@@ -36,7 +36,7 @@ pub(super) fn routes() -> Router<AppState> {
 async fn respond(
     (RawQuery(query), Extension(caller)): ExportRequest,
     format: Format,
-) -> Result<Response, AppError> {
+) -> Result<Response, ErrorResponse> {
     caller.must_be(Role::Admin)?;
     let query = query.unwrap_or_default();
     // The last of repeated fields counts, as on the page.

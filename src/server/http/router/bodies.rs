@@ -16,10 +16,11 @@ use super::server_fns::error_response;
 use crate::api::batches::{PrepareBatch, UseTemplate};
 use crate::api::jobs::{CreateJob, ImportJob, SaveDraft, SendFollowUp, SimilarJobs};
 use crate::api::templates::SaveTemplate;
-use crate::error::AppError;
 use crate::server::auth::gate;
 use crate::server::auth::roles::{self, Access};
+use crate::server::http::error_response::status_of;
 use crate::server::state::AppState;
+use model::error::AppError;
 
 /// The maximum size of a body.
 const MOST_BYTES: usize = 256 * 1024;
@@ -84,7 +85,7 @@ pub(super) async fn whole(State(state): State<AppState>, request: Request, next:
     let size = axum::body::HttpBody::size_hint(&body).exact();
     let most = match limit(&state, &parts, size).await {
         Ok(most) => most,
-        Err(error) => return error_response(StatusCode::from(error.code), error),
+        Err(error) => return error_response(status_of(error.code), error),
     };
     match tokio::time::timeout(PATIENCE, read(body, size, most)).await {
         Ok(Ok(Some(body))) => next.run(Request::from_parts(parts, Body::from(body))).await,

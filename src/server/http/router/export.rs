@@ -12,15 +12,16 @@ use axum::{Extension, Router};
 use futures::StreamExt;
 use serde::Deserialize;
 
-use crate::error::AppError;
-use crate::model::audit::{Action, AuditEvent};
 use crate::server::analytics::export::ExportKind;
 use crate::server::analytics::table_query::{TableQuery, word};
 use crate::server::auth::guard::Caller;
+use crate::server::http::error_response::ErrorResponse;
 use crate::server::http::error_response::in_words;
 use crate::server::http::sheet::{Chunks, Format};
 use crate::server::state::AppState;
 use crate::server::upstream::page_views::PageViewsQuery;
+use model::audit::{Action, AuditEvent};
+use model::error::AppError;
 
 /// The query of the analytics page; its paging is ignored.
 #[derive(Debug, Deserialize)]
@@ -50,7 +51,7 @@ pub(super) fn routes() -> Router<AppState> {
         .layer(from_fn(in_words))
 }
 
-async fn export(request: ExportRequest, format: Format) -> Result<Response, AppError> {
+async fn export(request: ExportRequest, format: Format) -> Result<Response, ErrorResponse> {
     let (Path(project), fields, Extension(caller)) = request;
     let Query(fields) =
         fields.map_err(|_| AppError::bad_input("Each field of the address may occur only once."))?;

@@ -11,15 +11,16 @@ use url::form_urlencoded;
 
 use super::server_fns::error_in;
 use crate::api::REFRESH_HEADER;
-use crate::error::AppError;
-use crate::model::flash::{Confirmation, FlashMessage, PendingFlash};
 use crate::server::auth::guard::Caller;
 use crate::server::auth::origin::came_from;
 use crate::server::auth::session_store;
 use crate::server::config::PublicUrl;
+use crate::server::http::error_response::status_of;
 use crate::server::http::flash::{COOKIE, ConfirmationSlot, LIFETIME, Owner, storable_fields};
 use crate::server::http::{cookie, forms};
 use crate::server::state::AppState;
+use model::error::AppError;
+use model::flash::{Confirmation, FlashMessage, PendingFlash};
 
 pub(super) async fn carry(State(state): State<AppState>, request: Request, next: Next) -> Response {
     match *request.method() {
@@ -108,7 +109,7 @@ fn respond_directly(outcome: Result<Confirmation, AppError>) -> Response {
         Ok(Confirmation { sentence, secret }) => {
             [Some(sentence), secret].into_iter().flatten().collect::<Vec<_>>().join("\n").into_response()
         }
-        Err(error) => (StatusCode::from(error.code), error.message).into_response(),
+        Err(error) => (status_of(error.code), error.message).into_response(),
     }
 }
 

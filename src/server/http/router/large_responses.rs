@@ -7,11 +7,12 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 
-use crate::error::AppError;
 use crate::server::auth::bearer::TokenCaller;
 use crate::server::auth::guard::Caller;
+use crate::server::http::error_response::ErrorResponse;
 use crate::server::query_permits::QueryPermit;
 use crate::server::response_size::{FREE_MAX_BYTES, WHOLE_MAX_BYTES};
+use model::error::AppError;
 
 /// Must be inside the layers that add the caller to the request. Streams are not limited here: they have permits of their own.
 pub(super) async fn limit(request: Request, next: Next) -> Response {
@@ -28,12 +29,12 @@ pub(super) async fn limit(request: Request, next: Next) -> Response {
     }
     if bytes > WHOLE_MAX_BYTES {
         tracing::error!(path, bytes, "a response is too large and was not sent");
-        return AppError::internal().into_response();
+        return ErrorResponse::from(AppError::internal()).into_response();
     }
     let Some(caller) = caller else { return response };
     match caller.query_permit().await {
         Ok(permit) => under(permit, response),
-        Err(error) => error.into_response(),
+        Err(error) => ErrorResponse::from(error).into_response(),
     }
 }
 

@@ -5,10 +5,10 @@ use axum::http::request::Parts;
 use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
 
-use crate::model::user::Project;
 use crate::server::auth::guard::Caller;
 use crate::server::http::cookie::{self, CookieName};
 use crate::ui::pages::frame::LastProject;
+use model::user::Project;
 
 const COOKIE: CookieName = CookieName { https: "__Host-docket-project", http: "docket-project" };
 

@@ -8,10 +8,10 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 use url::form_urlencoded;
 
-use crate::model::links;
 use crate::server::auth::one_time_link;
 use crate::server::auth::step_cookie::{self, Purpose};
 use crate::server::state::AppState;
+use model::links;
 
 pub(super) async fn exchange(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);

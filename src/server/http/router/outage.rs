@@ -10,11 +10,12 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tokio::sync::Mutex;
 
-use crate::error::AppError;
 use crate::server::auth::session_store::DatabaseFailed;
+use crate::server::http::error_response::status_of;
 use crate::server::http::forms::accepts_html;
 use crate::server::state::AppState;
 use crate::server::store::Store;
+use model::error::AppError;
 
 /// After this time, a request may be waiting for an unreachable database.
 const LONG: Duration = Duration::from_secs(5);
@@ -52,7 +53,7 @@ pub(super) async fn explain(
 }
 
 fn respond(page: bool, error: AppError) -> Response {
-    let status = StatusCode::from(error.code);
+    let status = status_of(error.code);
     if page { (status, error.message).into_response() } else { (status, axum::Json(error)).into_response() }
 }
 

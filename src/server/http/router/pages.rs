@@ -15,8 +15,6 @@ use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions, generate_rout
 
 use super::{last_project, v1};
 use crate::app::{App, shell};
-use crate::model::flash::PendingFlash;
-use crate::model::links;
 use crate::server::auth::guard::Caller;
 use crate::server::auth::one_time_link;
 use crate::server::auth::single_sign_on::SingleSignOn;
@@ -28,6 +26,8 @@ use crate::ui::pages::api_reference::ApiReferenceText;
 use crate::ui::pages::frame::HasReviews;
 use crate::ui::pages::login::{AcceptsPasskeys, Provider};
 use crate::ui::pages::set_up::StoredLink;
+use model::flash::PendingFlash;
+use model::links;
 
 /// Every page of the app. Generated once per process: while Leptos generates the list, no resource loads anywhere. A
 /// page rendered at the same time would never finish.

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::server_fns::error_response;
-use crate::error::{AppError, ErrorCode};
+use model::error::{AppError, ErrorCode};
 
 /// The response after a panic. The panic hook has logged its location.
 pub(super) fn explain(_: Box<dyn Anything + Send>) -> Response {
@@ -27,8 +27,8 @@ mod tests {
     use leptos::prelude::AnyView;
     use tower::ServiceExt;
 
-    use crate::error::{AppError, ErrorCode};
     use crate::server::http::router::around;
+    use model::error::{AppError, ErrorCode};
 
     async fn handler() -> StatusCode {
         panic!("the secret is s3cret")

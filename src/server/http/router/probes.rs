@@ -6,8 +6,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::get;
 
-use crate::model::upstream::TaskStatus;
 use crate::server::state::AppState;
+use model::upstream::TaskStatus;
 
 /// The log's message while the database does not respond.
 const NOT_READY: &str = "not ready: the database failed";

@@ -15,8 +15,9 @@ use crate::api::archive_and_tags::{
     ArchiveJobs, DismissJobs, TagJobs, UnarchiveJobs, UndismissJobs, UntagJobs,
 };
 use crate::api::users::{ChangePerson, InvitePerson};
-use crate::error::{AppError, ErrorCode};
+use crate::server::http::error_response::status_of;
 use crate::server::state::AppState;
+use model::error::{AppError, ErrorCode};
 
 /// The server functions whose forms repeat fields, and each of these fields.
 const REPEATED_FIELDS: [(&str, &str); 10] = [
@@ -45,7 +46,7 @@ pub(super) async fn status_of_error(State(state): State<AppState>, request: Requ
     if error.code == ErrorCode::DatabaseUnavailable {
         state.heartbeat.request_failed();
     }
-    parts.status = error.code.into();
+    parts.status = status_of(error.code);
     parts.headers.remove(header::CONTENT_LENGTH);
     parts.headers.remove(header::CONTENT_TYPE);
     (parts, axum::Json(error)).into_response()

@@ -15,17 +15,18 @@ use serde::Deserialize;
 use super::pages::theme_of;
 use crate::api::passkeys::UsePasskey;
 use crate::api::session::EnterCode;
-use crate::error::{AppError, ErrorCode};
-use crate::model::audit::{Action, Actor, AuditEvent};
-use crate::model::flash::PendingFlash;
-use crate::model::passkey::StepPasskey;
 use crate::server::auth::client_ip;
 use crate::server::auth::sign_in::{self, CODE_PAGE};
 use crate::server::auth::single_sign_on::{AuthorizationResponse, CALLBACK, PENDING_SIGN_IN_SECONDS};
 use crate::server::auth::step_cookie::{self, Purpose};
+use crate::server::http::error_response::{ErrorResponse, status_of};
 use crate::server::state::AppState;
 use crate::server::telemetry::instruments::SignInMeans;
 use crate::ui::pages::sign_in_step::{self, Document};
+use model::audit::{Action, Actor, AuditEvent};
+use model::error::{AppError, ErrorCode};
+use model::flash::PendingFlash;
+use model::passkey::StepPasskey;
 
 /// These pages have no scripts.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -50,7 +51,7 @@ async fn code_page(
     State(state): State<AppState>,
     headers: HeaderMap,
     pending: Option<Extension<PendingFlash>>,
-) -> Result<Response, AppError> {
+) -> Result<Response, ErrorResponse> {
     let token = step_cookie::get(Purpose::SecondFactor, &headers, &state.public_url);
     let Some(accepted) = state.passkeys.accepted_in_step(&token.unwrap_or_default()).await? else {
         return Ok(Redirect::to("/login").into_response());
@@ -142,7 +143,7 @@ async fn note_refusal(state: &AppState, parts: &Parts, error: &AppError) {
 }
 
 fn refused(state: &AppState, headers: &HeaderMap, error: &AppError) -> Response {
-    let status = StatusCode::from(error.code);
+    let status = status_of(error.code);
     shown(status, POLICY, sign_in_step::refused(&document(state, headers), &error.message))
 }
 

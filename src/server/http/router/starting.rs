@@ -10,8 +10,8 @@ use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 
 use super::headers;
-use crate::error::{AppError, ErrorCode};
 use crate::server::http::problem::Problem;
+use model::error::{AppError, ErrorCode};
 
 /// When clients may try again.
 const AGAIN: Duration = Duration::from_secs(10);

@@ -35,14 +35,14 @@ use utoipa_axum::routes;
 use self::errors::ReadErrors;
 use super::outage::{self, Pulse};
 use super::{addresses, forwarding, host, large_responses, panics};
-use crate::error::AppError;
-use crate::model::api_token::Scope;
-use crate::model::id::ProjectId;
 use crate::server::auth::bearer::{TokenCaller, TokenLimits, authenticate};
 use crate::server::auth::client_ip;
 use crate::server::http::api_reference;
 use crate::server::http::problem::{self, Problem};
 use crate::server::state::AppState;
+use model::api_token::Scope;
+use model::error::AppError;
+use model::id::ProjectId;
 
 pub(super) fn routes(state: &AppState) -> Router<AppState> {
     let (endpoints, _) = endpoints().split_for_parts();

@@ -1,14 +1,14 @@
 //! Puts the text of a template into the form for a batch.
 
 use super::{BatchRequest, draft_key};
-use crate::error::AppError;
-use crate::model::batch::BatchPrompt;
-use crate::model::id::TemplateId;
-use crate::model::template::inserted;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::templates::{missing, template_id};
 use crate::server::store::jobs::drafts::{Draft, Replaces};
+use model::batch::BatchPrompt;
+use model::error::AppError;
+use model::id::TemplateId;
+use model::template::inserted;
 
 impl Jobs {
     /// The prompt of the form with the text of the template `chosen`. Without one, the prompt stays, without a template.

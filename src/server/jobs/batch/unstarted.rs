@@ -1,10 +1,10 @@
 //! Prepared batches that are not started: listing and discarding one's own.
 
-use crate::error::{AppError, ErrorCode};
-use crate::model::batch::UnstartedBatch;
-use crate::model::id::{BatchId, ProjectId};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
+use model::batch::UnstartedBatch;
+use model::error::{AppError, ErrorCode};
+use model::id::{BatchId, ProjectId};
 
 impl Jobs {
     /// The caller's prepared batches of the project that nobody started, newest first.

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::model::time::Timestamp;
 use crate::server::store::audit::ChainLink;
 use crate::server::store::{Store, StoreError, url_of};
+use model::time::Timestamp;
 
 /// Besides the newest backups, the last one of each of so many weeks is retained.
 const WEEKS: i64 = 8;

@@ -8,10 +8,10 @@ use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
 use super::Proof;
 use super::users::{User, end_invitation, user};
-use crate::model::audit::{Action, AuditEvent};
-use crate::model::time::Timestamp;
 use crate::server::nfc::nfc;
 use crate::server::store::{Store, StoreError, audit};
+use model::audit::{Action, AuditEvent};
+use model::time::Timestamp;
 
 /// The columns of an account `u`, together with those of its invitation. [`account`] reads them.
 pub(crate) const COLUMNS: &str =

@@ -5,14 +5,14 @@ use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
 use super::admission::{self, Account};
 use super::users::{User, read_given};
-use crate::model::api_token::{ApiToken, Scopes, TokenState, notices_due};
-use crate::model::audit::{Action, AuditEvent};
-use crate::model::id::ApiTokenId;
-use crate::model::time::Timestamp;
-use crate::model::user::GivenProjects;
 use crate::server::store::{
     Authority, Change, Store, StoreError, audit, instant, limits, new_id, optional_instant, word,
 };
+use model::api_token::{ApiToken, Scopes, TokenState, notices_due};
+use model::audit::{Action, AuditEvent};
+use model::id::ApiTokenId;
+use model::time::Timestamp;
+use model::user::GivenProjects;
 
 /// The time between two writes of the last use, in milliseconds.
 const LAST_USE_EVERY_MILLIS: i64 = 3_600_000;

@@ -2,9 +2,9 @@
 
 use sqlx::Row;
 
-use crate::model::checklist::Checklist;
-use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError};
+use model::checklist::Checklist;
+use model::time::Timestamp;
 
 /// How long an installation is new after its first account was created, in milliseconds: 30 days.
 const NEW_MILLIS: i64 = 30 * 86_400_000;

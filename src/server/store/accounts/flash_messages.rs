@@ -2,9 +2,9 @@
 
 use sqlx::AssertSqlSafe;
 
-use crate::model::time::Timestamp;
 use crate::server::store::limits::FLASH_MESSAGES;
 use crate::server::store::{Store, StoreError};
+use model::time::Timestamp;
 
 impl Store {
     /// Adds or renews the row for the messages of a person without a session. It is no session: no hash equals

@@ -5,11 +5,11 @@ use sqlx::{Any, AssertSqlSafe, Transaction};
 use super::Proof;
 use super::admission::{Account, Admitted, account_in};
 use super::users::{STAYS_ADMINISTERED, User, access, stored_access, stored_projects};
-use crate::model::audit::{Action, Actor, AuditEvent};
-use crate::model::time::Timestamp;
-use crate::model::user::{GivenProjects, Role};
 use crate::server::store::jobs::on_hold;
 use crate::server::store::{Store, StoreError, audit, new_id};
+use model::audit::{Action, Actor, AuditEvent};
+use model::time::Timestamp;
+use model::user::{GivenProjects, Role};
 
 /// What the groups of a person give.
 #[derive(Debug, Clone, Copy)]

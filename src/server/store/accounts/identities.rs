@@ -5,10 +5,10 @@ use sqlx::AssertSqlSafe;
 use super::Proof;
 use super::admission::{self, Account};
 use super::users;
-use crate::model::audit::{Action, Actor, AuditEvent};
-use crate::model::time::Timestamp;
-use crate::model::user::{GivenProjects, Role};
 use crate::server::store::{Store, StoreError, audit};
+use model::audit::{Action, Actor, AuditEvent};
+use model::time::Timestamp;
+use model::user::{GivenProjects, Role};
 
 /// A person's identity at their provider.
 #[derive(Debug, Clone, Copy)]

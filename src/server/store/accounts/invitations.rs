@@ -4,10 +4,10 @@ use sqlx::Row;
 
 use super::one_time_links::LinkToken;
 use super::users::{User, access, insert, user};
-use crate::model::audit::{Action, AuditEvent};
-use crate::model::time::Timestamp;
-use crate::model::user::{GivenProjects, Role};
 use crate::server::store::{Authority, Change, Store, StoreError, audit};
+use model::audit::{Action, AuditEvent};
+use model::time::Timestamp;
+use model::user::{GivenProjects, Role};
 
 /// A person, and their invitation until they accept it.
 pub struct Invited {

@@ -5,9 +5,9 @@ use sqlx::{Any, AssertSqlSafe, Transaction};
 use super::Proof;
 use super::admission::{self, Account, Admitted, NotAdmitted};
 use super::second_factors;
-use crate::model::audit::{Action, AuditEvent};
-use crate::model::time::Timestamp;
 use crate::server::store::{Authority, Store, StoreError, audit, new_id};
+use model::audit::{Action, AuditEvent};
+use model::time::Timestamp;
 
 /// The purpose of a valid link.
 pub enum Link {

@@ -5,9 +5,9 @@ use sqlx::any::AnyRow;
 
 use super::Proof;
 use super::second_factors::{count_factors, put_recovery_codes};
-use crate::model::audit::{Action, AuditEvent};
-use crate::model::time::Timestamp;
 use crate::server::store::{Authority, Change, Store, StoreError, audit, new_id};
+use model::audit::{Action, AuditEvent};
+use model::time::Timestamp;
 
 /// A stored passkey.
 pub struct StoredPasskey {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::Proof;
-use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError};
+use model::time::Timestamp;
 
 /// The number of attempts without a wait, and the wait for each later one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 use sqlx::Row;
 
 use super::Proof;
-use crate::model::audit::{Action, AuditEvent};
-use crate::model::time::Timestamp;
 use crate::server::store::limits::SIGN_IN_STEPS;
 use crate::server::store::{Authority, Change, Store, StoreError, audit, new_id};
+use model::audit::{Action, AuditEvent};
+use model::time::Timestamp;
 
 /// A second factor. Its secret must not be shown or logged once it is confirmed.
 #[derive(Clone)]

@@ -6,10 +6,10 @@ use sqlx::{AssertSqlSafe, Row};
 
 use super::Proof;
 use super::admission::{self, Account};
-use crate::model::audit::{Action, AuditEvent};
-use crate::model::time::Timestamp;
 use crate::server::store::limits::SESSIONS;
 use crate::server::store::{Authority, Change, Store, StoreError, audit, new_id};
+use model::audit::{Action, AuditEvent};
+use model::time::Timestamp;
 
 /// A session of a person.
 #[derive(Debug, Clone)]

@@ -4,9 +4,9 @@
 use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
-use crate::model::api_token::{ExpiringToken, NOTICE_DAYS};
-use crate::model::time::Timestamp;
 use crate::server::store::{Authority, Store, StoreError, instant};
+use model::api_token::{ExpiringToken, NOTICE_DAYS};
+use model::time::Timestamp;
 
 const DAY_MILLIS: i64 = 86_400_000;
 

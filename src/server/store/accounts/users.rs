@@ -5,15 +5,15 @@ use sqlx::{AssertSqlSafe, Row};
 
 use super::Proof;
 use super::second_factors;
-use crate::model::audit::{Action, Actor, AuditEvent};
-use crate::model::id::ProjectId;
-use crate::model::time::Timestamp;
-use crate::model::user::{GivenProjects, Role};
 use crate::server::auth::username;
 use crate::server::nfc::nfc;
 use crate::server::store::jobs::on_hold;
 use crate::server::store::{Authority, Change, Store, StoreError, audit, limits, new_id, word};
 use crate::server::work::Work;
+use model::audit::{Action, Actor, AuditEvent};
+use model::id::ProjectId;
+use model::time::Timestamp;
+use model::user::{GivenProjects, Role};
 
 /// Whether the person `$1` may get the role `$2`: at least one administrator must remain.
 pub(super) const STAYS_ADMINISTERED: &str =

@@ -3,7 +3,7 @@
 use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
-use crate::model::audit::Record;
+use model::audit::Record;
 
 /// The previous hash of the first row.
 pub const BEGINNING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -36,7 +36,7 @@ pub fn hash(previous: &str, record: &Record) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::time::Timestamp;
+    use model::time::Timestamp;
 
     fn record() -> Record {
         Record {

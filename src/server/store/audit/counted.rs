@@ -4,10 +4,10 @@
 use sqlx::{Any, Row, Transaction};
 
 use super::{Observed, record};
-use crate::model::audit::{Action, Actor, AuditEvent, CountedEvents, Outcome, ROWS_OF_AN_HOUR};
-use crate::model::time::Timestamp;
 use crate::server::store::{Authority, Change, Store, StoreError, parsed, word};
 use crate::server::work::Work;
+use model::audit::{Action, Actor, AuditEvent, CountedEvents, Outcome, ROWS_OF_AN_HOUR};
+use model::time::Timestamp;
 
 /// Rows per hour for one person, action and outcome.
 const ROWS_AN_HOUR: i64 = ROWS_OF_AN_HOUR as i64;

@@ -1,10 +1,10 @@
 //! The audit log as it is displayed: filtered, newest first, in pages.
 
 use super::from_row;
-use crate::model::audit::{Action, Outcome, Record};
-use crate::model::id::ProjectId;
-use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError};
+use model::audit::{Action, Outcome, Record};
+use model::id::ProjectId;
+use model::time::Timestamp;
 
 /// The filter of the audit log; `None` does not filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use std::num::NonZeroU32;
 use sqlx::{Any, Row, Transaction};
 
 use super::{ChainLink, LAST, REMOVED, end, link, move_end, record};
-use crate::model::audit::{Action, AuditEvent};
-use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError};
 use crate::server::work::Work;
+use model::audit::{Action, AuditEvent};
+use model::time::Timestamp;
 
 /// The seconds between two removals, so that the rows about them stay few.
 const BETWEEN_REMOVALS_SECONDS: i64 = 86_400;

@@ -7,9 +7,9 @@ use sqlx::{Any, Row, Transaction};
 
 use super::chain::BEGINNING;
 use super::{ChainLink, LAST, REMOVED, chain, end, from_row};
-use crate::model::audit::Action;
 use crate::server::process::blocking;
 use crate::server::store::{Store, StoreError};
+use model::audit::Action;
 
 /// Rows per statement.
 const ROWS_AT_ONCE: i64 = 1_000;

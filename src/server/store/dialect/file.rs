@@ -11,8 +11,8 @@ use sqlx::{AnyConnection, AssertSqlSafe, Connection, Row};
 
 use super::Dialect;
 use super::path::{options_of, path_of};
-use crate::model::time::Timestamp;
 use crate::server::store::StoreError;
+use model::time::Timestamp;
 
 /// SQLite's primary error codes: another process has a lock; the file is damaged; the file is no SQLite database.
 const BUSY: i32 = 5;

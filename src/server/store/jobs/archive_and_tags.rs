@@ -6,14 +6,14 @@ use sqlx::{Any, AssertSqlSafe, Transaction};
 use strum::VariantArray;
 
 use super::{job, lifecycle};
-use crate::model::audit::{Action, Actor, AuditEvent};
-use crate::model::id::{JobId, ProjectId};
-use crate::model::job::{TimelineMark, TimelineState};
-use crate::model::tag::Tag;
-use crate::model::time::Timestamp;
 use crate::server::store::dialect::select::{comparable, sql_list, sql_placeholders};
 use crate::server::store::limits::MARKS_OF_JOB;
 use crate::server::store::{Authority, Change, Store, StoreError, audit, word};
+use model::audit::{Action, Actor, AuditEvent};
+use model::id::{JobId, ProjectId};
+use model::job::{TimelineMark, TimelineState};
+use model::tag::Tag;
+use model::time::Timestamp;
 
 /// The maximum number of tags per job.
 pub const TAGS_MAX: i64 = 50;

@@ -12,16 +12,16 @@ use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 use super::intents::{NewIntent, Scheduling, insert};
 use super::listed_job::{ListedJob, columns};
 use super::states::job_states;
-use crate::model::audit::{Action, Actor, AuditEvent};
-use crate::model::batch::Entry;
-use crate::model::id::{BatchId, IntentId, JobId, MessageId, ProjectId, TemplateId};
-use crate::model::job::{BatchSummary, EXCERPT_CHARS, Job, JobState, title};
-use crate::model::time::Timestamp;
 use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::limits::PREPARED_BATCHES;
 use crate::server::store::{
     Authority, Change, Store, StoreError, audit, dialect, instant, new_id, optional_word, word,
 };
+use model::audit::{Action, Actor, AuditEvent};
+use model::batch::Entry;
+use model::id::{BatchId, IntentId, JobId, MessageId, ProjectId, TemplateId};
+use model::job::{BatchSummary, EXCERPT_CHARS, Job, JobState, title};
+use model::time::Timestamp;
 
 pub use retry::FailedJob;
 

@@ -6,16 +6,16 @@ use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
 use super::job::{SELECT_JOB, badge, follow_up, job};
 use super::run_times::{began_and_ended, medians};
-use crate::model::id::{JobId, ProjectId, TemplateId};
-use crate::model::job::{
-    EXCERPT_CHARS, FOLLOW_UPS_SHOWN, FollowUp, Job, LinkedJob, ShownFollowUps, TimelineEntry, TimelineState,
-    pull_requests_of, title,
-};
-use crate::model::pull_request::PullRequest;
-use crate::model::saved_template::UsedTemplate;
 use crate::server::store::dialect::{Dialect, parsed_json};
 use crate::server::store::pull_requests::{self, StoredPullRequest};
 use crate::server::store::{Store, StoreError, instant, optional_word, word};
+use model::id::{JobId, ProjectId, TemplateId};
+use model::job::{
+    EXCERPT_CHARS, FOLLOW_UPS_SHOWN, FollowUp, Job, LinkedJob, ShownFollowUps, TimelineEntry, TimelineState,
+    pull_requests_of, title,
+};
+use model::pull_request::PullRequest;
+use model::saved_template::UsedTemplate;
 
 /// The typical duration of a job is the median of at most this many jobs.
 const USUAL_OF: u32 = 100;

@@ -3,10 +3,10 @@
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
-use crate::model::draft::{DraftVersion, OtherDraft};
-use crate::model::id::{FormKey, IntentId, ProjectId};
-use crate::model::time::Timestamp;
 use crate::server::store::{Authority, Store, StoreError, instant};
+use model::draft::{DraftVersion, OtherDraft};
+use model::id::{FormKey, IntentId, ProjectId};
+use model::time::Timestamp;
 
 /// The maximum number of drafts of a person; the least recently changed are deleted.
 const DRAFTS_MAX: i64 = 50;

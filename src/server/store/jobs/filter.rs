@@ -4,13 +4,13 @@ use super::names::Name;
 use super::search::Search;
 use super::seen::{self, Reader};
 use super::states::job_states;
-use crate::model::id::ProjectId;
-use crate::model::job::JobState;
-use crate::model::pull_request::PullRequestFilter;
-use crate::model::time::Timestamp;
 use crate::server::store::dialect::Dialect;
 use crate::server::store::dialect::select::{Part, ScanBy, Select, Set};
 use crate::server::store::pull_requests;
+use model::id::ProjectId;
+use model::job::JobState;
+use model::pull_request::PullRequestFilter;
+use model::time::Timestamp;
 
 /// Which jobs to list; defaults do not filter.
 #[derive(Debug, Default)]

@@ -4,9 +4,9 @@ use sqlx::{Any, Transaction};
 
 use super::lifecycle;
 pub use super::lifecycle::NewImport;
-use crate::model::id::{JobId, ProjectId};
-use crate::model::time::Timestamp;
 use crate::server::store::{Authority, Change, Store, StoreError, word};
+use model::id::{JobId, ProjectId};
+use model::time::Timestamp;
 
 impl Store {
     /// Stores an imported job and tracks it. Fails with a duplicate error if a job with the upstream's id exists, or with

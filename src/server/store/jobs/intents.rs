@@ -8,15 +8,15 @@ use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 use super::lifecycle::{Acceptance, Transition};
 use super::messages::{DueMessage, SELECT_INTENT, nothing_before_it};
 use super::{lifecycle, messages, queue};
-use crate::model::id::IntentId;
-use crate::model::job::{DeliveryState, RemoteJob};
-use crate::model::lifecycle::DeliveryStep;
-use crate::model::time::Timestamp;
-use crate::model::user::Project;
 use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::platform::budget;
 use crate::server::store::{Store, StoreError, word};
 use crate::server::work::Work;
+use model::id::IntentId;
+use model::job::{DeliveryState, RemoteJob};
+use model::lifecycle::DeliveryStep;
+use model::time::Timestamp;
+use model::user::Project;
 
 pub use super::messages::Intent;
 #[cfg(test)]

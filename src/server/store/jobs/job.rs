@@ -3,12 +3,12 @@
 use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
 
-use crate::model::id::{JobId, ProjectId};
-use crate::model::job::{
+use crate::server::store::{Store, StoreError, instant, new_id, optional_instant, optional_word, word};
+use model::id::{JobId, ProjectId};
+use model::job::{
     DeliveryState, FollowUp, Job, JobBadge, JobState, LocalArchive, NO_CHANGES, RemoteJob, TimelineState,
 };
-use crate::model::time::Timestamp;
-use crate::server::store::{Store, StoreError, instant, new_id, optional_instant, optional_word, word};
+use model::time::Timestamp;
 
 /// The columns of `jobs` (as `j`) with the first message (as `m`) and its author (as `u`). Also who archived the job (as `a`), who dismissed it (as
 /// `d`), and whether it needs attention.

@@ -20,14 +20,14 @@ pub(crate) use remote::{Polled, give_up, polled, pull_request_changed};
 
 use super::job;
 use super::messages::{self, Intent, SELECT_INTENT, last_rank};
-use crate::model::audit::{Actor, AuditEvent};
-use crate::model::id::JobId;
-use crate::model::job::{DeliveryState, JobState, RemoteJob, TimelineState};
-use crate::model::lifecycle::{DeliveryStep, JobStep, Text};
-use crate::model::time::Timestamp;
 use crate::server::store::dialect::select::sql_list;
 use crate::server::store::webhooks::events;
 use crate::server::store::{StoreError, audit};
+use model::audit::{Actor, AuditEvent};
+use model::id::JobId;
+use model::job::{DeliveryState, JobState, RemoteJob, TimelineState};
+use model::lifecycle::{DeliveryStep, JobStep, Text};
+use model::time::Timestamp;
 
 const NOTHING_TO_FOLLOW: &str = "Its job was not started, so this follow-up was not sent.";
 

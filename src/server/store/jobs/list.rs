@@ -11,14 +11,14 @@ use super::job;
 use super::listed_job::{ListedJob, columns};
 use super::seen::{self, Reader, Unread};
 use super::states::job_states;
-use crate::model::id::{JobId, ProjectId};
-use crate::model::job::{Facets, Job, JobBadge, JobState};
-use crate::model::time::Timestamp;
 use crate::server::query_permits::QueryPermit;
 use crate::server::store::accounts::token_notices::unseen_notices;
 use crate::server::store::dialect::select::{ScanBy, Statement, sql_placeholders};
 use crate::server::store::dialect::{Dialect, read_json};
 use crate::server::store::{Store, StoreError, pull_requests, word};
+use model::id::{JobId, ProjectId};
+use model::job::{Facets, Job, JobBadge, JobState};
+use model::time::Timestamp;
 
 pub use super::filter::{Cursor, JobFilter, PageJobs, PageStart, Sort};
 

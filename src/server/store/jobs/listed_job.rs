@@ -2,14 +2,14 @@
 
 use serde::Deserialize;
 
-use crate::model::id::{BatchId, JobId, ProjectId};
-use crate::model::job::{
-    DeliveryState, EXCERPT_CHARS, FOLLOW_UPS_LISTED, FollowUp, Job, JobState, LocalArchive, RemoteJob, cut,
-};
-use crate::model::pull_request::PullRequest;
-use crate::model::time::Timestamp;
 use crate::server::store::dialect::Dialect;
 use crate::server::store::pull_requests::{StoredPullRequest, pull_request_of};
+use model::id::{BatchId, JobId, ProjectId};
+use model::job::{
+    DeliveryState, EXCERPT_CHARS, FOLLOW_UPS_LISTED, FollowUp, Job, JobState, LocalArchive, RemoteJob, cut,
+};
+use model::pull_request::PullRequest;
+use model::time::Timestamp;
 
 /// A job as parsed from JSON; [`Dialect::json_rows`] of [`columns`] gives a list of these.
 #[derive(Deserialize)]

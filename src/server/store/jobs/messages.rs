@@ -3,10 +3,10 @@
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
-use crate::model::id::{JobId, ProjectId};
-use crate::model::job::DeliveryState;
 use crate::server::store::jobs::states::delivery_states;
 use crate::server::store::{StoreError, word};
+use model::id::{JobId, ProjectId};
+use model::job::DeliveryState;
 
 /// A committed intent.
 #[derive(Debug, Clone, PartialEq, Eq)]

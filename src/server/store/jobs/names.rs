@@ -1,7 +1,7 @@
 //! Finds jobs by a name: the number of their pull request, their id at the platform, their branch, author, tag or page.
 
-use crate::model::tag;
 use crate::server::store::dialect::select::Select;
+use model::tag;
 
 /// The maximum length of a name. Only this much of a longer branch is indexed.
 const NAME_MAX_CHARS: usize = 200;

@@ -7,13 +7,13 @@ use sqlx::{Any, AnyConnection, AssertSqlSafe, Row, Transaction};
 
 use super::lifecycle::Transition;
 use super::{lifecycle, messages};
-use crate::model::audit::{Action, Actor, AuditEvent};
-use crate::model::id::ProjectId;
-use crate::model::job::DeliveryState;
-use crate::model::lifecycle::DeliveryStep;
-use crate::model::time::Timestamp;
 use crate::server::store::jobs::states::delivery_states;
 use crate::server::store::{Authority, Change, Store, StoreError, audit};
+use model::audit::{Action, Actor, AuditEvent};
+use model::id::ProjectId;
+use model::job::DeliveryState;
+use model::lifecycle::DeliveryStep;
+use model::time::Timestamp;
 
 impl Store {
     /// The number of prompts on hold of each person, by id.

@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use sqlx::AssertSqlSafe;
 
 use super::archive_and_tags::{audited, changed};
-use crate::model::audit::Action;
-use crate::model::id::{JobId, ProjectId};
-use crate::model::page_path::{PATHS_MAX, PageChange};
 use crate::server::query_permits::QueryPermit;
 use crate::server::store::dialect::read_json;
 use crate::server::store::dialect::select::{Statement, comparable, sql_placeholders};
 use crate::server::store::{Authority, Change, Store, StoreError};
+use model::audit::Action;
+use model::id::{JobId, ProjectId};
+use model::page_path::{PATHS_MAX, PageChange};
 
 /// The maximum number of paths per statement.
 const PATHS_AT_ONCE: usize = 500;

@@ -5,14 +5,14 @@ use sqlx::{Any, Row, Transaction};
 
 use super::lifecycle::Polled;
 use super::{job, lifecycle};
-use crate::model::audit::{Action, AuditEvent};
-use crate::model::id::{JobId, ProjectId};
-use crate::model::job::RemoteJob;
-use crate::model::time::Timestamp;
-use crate::model::user::Project;
 use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::{Authority, Change, Store, StoreError, audit, instant, optional_instant, word};
 use crate::server::work::Work;
+use model::audit::{Action, AuditEvent};
+use model::id::{JobId, ProjectId};
+use model::job::RemoteJob;
+use model::time::Timestamp;
+use model::user::Project;
 
 /// A job that is due to be polled.
 #[derive(Debug, Clone)]

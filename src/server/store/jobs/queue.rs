@@ -5,17 +5,17 @@ use sqlx::{Any, AnyConnection, AssertSqlSafe, Row, Transaction};
 use super::lifecycle::Transition;
 use super::messages::{DueMessage, Intent, nothing_before_it};
 use super::{lifecycle, messages};
-use crate::model::audit::{Action, AuditEvent};
-use crate::model::id::{BatchId, JobId, MessageId, ProjectId};
-use crate::model::job::{EXCERPT_CHARS, cut};
-use crate::model::lifecycle::DeliveryStep;
-use crate::model::queue::{Move, Pace};
-use crate::model::time::Timestamp;
-use crate::model::user::Project;
 use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::platform::budget;
 use crate::server::store::{Authority, Change, Store, StoreError, audit, instant, optional_word, word};
 use crate::server::work::Work;
+use model::audit::{Action, AuditEvent};
+use model::id::{BatchId, JobId, MessageId, ProjectId};
+use model::job::{EXCERPT_CHARS, cut};
+use model::lifecycle::DeliveryStep;
+use model::queue::{Move, Pace};
+use model::time::Timestamp;
+use model::user::Project;
 
 /// After this long, a prompt that left the queue no longer blocks later ones. Longer than any delivery takes.
 const LONGEST_DELIVERY_MILLIS: i64 = 600_000;

@@ -1,7 +1,7 @@
 //! SQL for the time that jobs take: from acceptance to their first end.
 
 use super::states::reported_ends;
-use crate::model::job::DeliveryState;
+use model::job::DeliveryState;
 
 /// The columns `began` and `ended` of the job `j`.
 pub(crate) fn began_and_ended() -> String {

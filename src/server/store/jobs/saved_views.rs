@@ -4,10 +4,10 @@ use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::query::Query;
 use sqlx::{Any, Row};
 
-use crate::model::audit::{Action, AuditEvent};
-use crate::model::id::ProjectId;
-use crate::model::saved_view::{SavedView, SavedViewName, SavedViewPage};
 use crate::server::store::{Authority, Change, Store, StoreError, audit, new_id};
+use model::audit::{Action, AuditEvent};
+use model::id::ProjectId;
+use model::saved_view::{SavedView, SavedViewName, SavedViewPage};
 
 /// The maximum number of views per person, project and page.
 pub const SAVED_VIEWS_MAX: i64 = 100;

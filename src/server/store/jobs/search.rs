@@ -8,13 +8,13 @@ use std::collections::HashSet;
 use std::iter;
 
 use super::names::Name;
-use crate::model::id::JobId;
-use crate::model::script::is_unspaced;
 use crate::server::nfc::nfc;
 use crate::server::query_permits::QueryPermit;
 use crate::server::store::dialect::select::{Part, Select, Set, Statement, escape_like, sql_placeholders};
 use crate::server::store::dialect::{Dialect, Phrase, Term, Texts, read_json};
 use crate::server::store::{Store, StoreError};
+use model::id::JobId;
+use model::script::is_unspaced;
 
 /// The words of a search, grouped by index. Any text is valid.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -4,10 +4,10 @@ use sqlx::Row;
 use sqlx::any::AnyRow;
 
 use super::states::job_states;
-use crate::model::id::ProjectId;
-use crate::model::job::JobState;
-use crate::model::time::Timestamp;
 use crate::server::store::{Authority, Change, Store, StoreError};
+use model::id::ProjectId;
+use model::job::JobState;
+use model::time::Timestamp;
 
 /// A person with unseen changes of jobs.
 #[derive(Debug, Clone, PartialEq, Eq)]

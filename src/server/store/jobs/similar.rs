@@ -3,11 +3,11 @@
 use sqlx::{AssertSqlSafe, Row};
 
 use super::states::job_states;
-use crate::model::id::{JobId, ProjectId};
-use crate::model::job::JobState;
-use crate::model::time::Timestamp;
 use crate::server::query_permits::QueryPermit;
 use crate::server::store::{Store, StoreError, instant, word};
+use model::id::{JobId, ProjectId};
+use model::job::JobState;
+use model::time::Timestamp;
 
 /// A job that is in progress, or recent with an unknown outcome or a pull request that may be open.
 pub struct Candidate {

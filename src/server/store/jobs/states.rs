@@ -4,8 +4,8 @@
 
 use strum::VariantArray;
 
-use crate::model::job::{DeliveryState, JobState, ReportedStatus};
 use crate::server::store::dialect::select::sql_list;
+use model::job::{DeliveryState, JobState, ReportedStatus};
 
 /// The job states that meet the condition.
 pub(crate) fn job_states(condition: fn(JobState) -> bool) -> String {

@@ -5,12 +5,12 @@ use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
 use super::run_times::{began_and_ended, medians};
 use super::states::job_states;
-use crate::model::audit::{Action, AuditEvent};
-use crate::model::id::{ProjectId, TemplateId};
-use crate::model::job::JobState;
-use crate::model::saved_template::{Merges, SavedTemplate, Scorecard, TemplateText};
 use crate::server::query_permits::QueryPermit;
 use crate::server::store::{Authority, Change, Store, StoreError, audit, instant, new_id, parsed, word};
+use model::audit::{Action, AuditEvent};
+use model::id::{ProjectId, TemplateId};
+use model::job::JobState;
+use model::saved_template::{Merges, SavedTemplate, Scorecard, TemplateText};
 
 /// $1: the project. A job that was archived upstream counts as failed if it ever failed, because `archived` replaces that status.
 fn select_with_scores() -> String {

@@ -6,11 +6,11 @@ use sqlx::{AnyConnection, AssertSqlSafe};
 use super::lifecycle::{Acceptance, Transition};
 use super::messages::{Intent, SELECT_INTENT};
 use super::{imports, lifecycle, messages};
-use crate::model::id::{JobId, ProjectId};
-use crate::model::job::{RemoteJob, SENT_AGAIN_MAX};
-use crate::model::lifecycle::DeliveryStep;
-use crate::model::time::Timestamp;
 use crate::server::store::{Authority, Change, Store, StoreError, parsed};
+use model::id::{JobId, ProjectId};
+use model::job::{RemoteJob, SENT_AGAIN_MAX};
+use model::lifecycle::DeliveryStep;
+use model::time::Timestamp;
 
 /// A delivery with an unknown outcome.
 pub struct UnresolvedDelivery<'a> {

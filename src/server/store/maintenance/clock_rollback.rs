@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use crate::model::time::Timestamp;
 use crate::server::store::platform::budget::LONGEST_PAUSE_MILLIS;
 use crate::server::store::{Store, StoreError};
 use crate::server::work::Work;
+use model::time::Timestamp;
 
 /// The longest pause that the platform can have requested.
 const LONGEST_PAUSE: Duration = Duration::from_millis(LONGEST_PAUSE_MILLIS.unsigned_abs());

@@ -1,9 +1,9 @@
 //! The stored state of the clock: the last heartbeat, and whether the clock jumped ahead since. `server::process::clock_check` decides what is
 //! allowed meanwhile.
 
-use crate::model::audit::{Action, AuditEvent};
-use crate::model::time::Timestamp;
 use crate::server::store::{Authority, Change, Store, StoreError, audit};
+use model::audit::{Action, AuditEvent};
+use model::time::Timestamp;
 
 /// A clock further ahead of the last heartbeat has jumped, or Docket was not running. Regular heartbeats over this time prove that the clock is
 /// right.

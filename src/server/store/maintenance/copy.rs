@@ -14,9 +14,9 @@ use sqlx::{AnyConnection, AssertSqlSafe, Executor};
 pub use self::error::CopyError;
 use self::rows::{Digest, count, digest, insert_all};
 use super::instances::GRACE;
-use crate::model::time::Timestamp;
 use crate::server::store::dialect::Table;
 use crate::server::store::{Store, StoreError};
+use model::time::Timestamp;
 
 /// Tables that triggers derive from others, and that are no ordinary tables in SQLite.
 const DERIVED: [&str; 4] = ["job_words", "job_characters", "follow_up_words", "follow_up_characters"];

@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use sqlx::Row;
 
-use crate::model::day::DayRange;
-use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError};
+use model::day::DayRange;
+use model::time::Timestamp;
 
 const HOUR_MILLIS: i64 = 3_600_000;
 

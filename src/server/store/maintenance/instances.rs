@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use sqlx::AssertSqlSafe;
 
-use crate::model::lifecycle::DeliveryStep;
-use crate::model::time::Timestamp;
 use crate::server::store::jobs::lifecycle::{self, Transition};
 use crate::server::store::jobs::messages::{self, Intent, SELECT_INTENT};
 use crate::server::store::{Store, StoreError, ids};
 use crate::server::work::Work;
+use model::lifecycle::DeliveryStep;
+use model::time::Timestamp;
 
 /// A process without a heartbeat for this long has ended. This exceeds the longest network stall after which prompts must not become unknown.
 pub const GRACE: Duration = Duration::from_millis(GRACE_MILLIS as u64);

@@ -3,14 +3,14 @@
 
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
-use crate::model::audit::{Action, Actor, AuditEvent};
-use crate::model::lifecycle::DeliveryStep;
-use crate::model::time::Timestamp;
 use crate::server::store::dialect::CountedCall;
 use crate::server::store::jobs::lifecycle::{self, Transition};
 use crate::server::store::jobs::messages::{self, SELECT_INTENT};
 use crate::server::store::{Store, StoreError, audit};
 use crate::server::work::Work;
+use model::audit::{Action, Actor, AuditEvent};
+use model::lifecycle::DeliveryStep;
+use model::time::Timestamp;
 
 const REASON: &str = "This was being sent when the backup was made that Docket runs on since. The platform may or may not have accepted it.";
 

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
-use crate::model::audit::{Action, AuditEvent};
-use crate::model::day::Day;
-use crate::model::time::Timestamp;
 use crate::server::store::accounts::api_tokens;
 use crate::server::store::dialect::Area;
 use crate::server::store::{Store, StoreError, audit};
 use crate::server::work::Work;
+use model::audit::{Action, AuditEvent};
+use model::day::Day;
+use model::time::Timestamp;
 
 pub use self::history::BesideDays;
 

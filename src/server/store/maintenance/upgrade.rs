@@ -5,9 +5,9 @@ use sqlx::{AnyConnection, AssertSqlSafe, Row};
 use thiserror::Error;
 
 use super::instances::GRACE;
-use crate::model::time::Timestamp;
 use crate::server::store::dialect::{Migration, bridge};
 use crate::server::store::{Store, StoreError};
+use model::time::Timestamp;
 
 /// A database and its pending migrations.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,12 +3,12 @@
 use sqlx::{Any, Row, Transaction};
 
 use super::queries;
-use crate::model::audit::{Action, Actor, AuditEvent};
-use crate::model::day::Day;
-use crate::model::history::Annotation;
-use crate::model::id::ProjectId;
-use crate::model::time::Timestamp;
 use crate::server::store::{Authority, Change, Store, StoreError, audit, limits, new_id};
+use model::audit::{Action, Actor, AuditEvent};
+use model::day::Day;
+use model::history::Annotation;
+use model::id::ProjectId;
+use model::time::Timestamp;
 
 impl Store {
     /// Adds a note and returns its id.

@@ -14,13 +14,13 @@ pub use self::failing::FailedDay;
 pub(crate) use self::lease::must_not_have_lost_the_lease;
 pub use self::partial_day::{FetchedPage, PartialDay};
 pub use self::write::{DayDecision, NewFetch, Written};
-use crate::model::audit::{Action, AuditEvent};
-use crate::model::day::{Day, DayRange};
-use crate::model::history::{Mark, MarkedDay};
-use crate::model::id::ProjectId;
-use crate::model::page_views::ViewCounts;
-use crate::model::time::Timestamp;
 use crate::server::store::{Authority, Change, Store, StoreError, audit, limits, optional_word, word};
+use model::audit::{Action, AuditEvent};
+use model::day::{Day, DayRange};
+use model::history::{Mark, MarkedDay};
+use model::id::ProjectId;
+use model::page_views::ViewCounts;
+use model::time::Timestamp;
 
 /// A stored day, as of its last fetch.
 #[derive(Debug, Clone, PartialEq, Eq)]

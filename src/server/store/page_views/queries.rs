@@ -15,14 +15,14 @@ pub use self::finished::FinishedJob;
 pub(crate) use self::finished::finished_about;
 pub use self::summary::{Summary, SummaryRanges};
 use super::history::rollups::{self, DayRow};
-use crate::model::day::{Day, DayRange};
-use crate::model::history::{Annotation, Mark};
-use crate::model::id::ProjectId;
-use crate::model::page_views::ViewCounts;
-use crate::model::time::Timestamp;
 use crate::server::process::blocking;
 use crate::server::store::dialect::Dialect;
 use crate::server::store::{Store, StoreError, instant, optional_word, word};
+use model::day::{Day, DayRange};
+use model::history::{Annotation, Mark};
+use model::id::ProjectId;
+use model::page_views::ViewCounts;
+use model::time::Timestamp;
 
 /// The maximum number of annotations in one result.
 const ANNOTATIONS_MAX: i64 = 500;

@@ -2,14 +2,14 @@
 
 use sqlx::{Any, AnyConnection, AssertSqlSafe, Executor, Row};
 
-use crate::model::budget::Meter;
-use crate::model::id::ProjectId;
-use crate::model::time::Timestamp;
 use crate::server::store::accounts::token_notices::unseen_notices;
 use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::jobs::seen::{self, Reader, Unread};
 use crate::server::store::{Store, StoreError, new_id};
 use crate::server::work::Work;
+use model::budget::Meter;
+use model::id::ProjectId;
+use model::time::Timestamp;
 
 const HOUR_MILLIS: i64 = 3_600_000;
 

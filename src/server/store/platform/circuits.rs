@@ -6,10 +6,10 @@ use std::time::Duration;
 use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
-use crate::model::time::Timestamp;
-use crate::model::upstream::Failure;
 use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::{Store, StoreError, instant, optional_instant};
+use model::time::Timestamp;
+use model::upstream::Failure;
 
 /// The circuit that opens when the platform refuses the key.
 pub const KEY: &str = "key";

@@ -6,16 +6,16 @@ use sqlx::any::AnyRow;
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
 use super::hosts::PAUSE_MAX;
-use crate::model::id::{JobId, ProjectId};
-use crate::model::pull_request::{
-    CheckFailure, Checks, PullRequestEvent, PullRequestState, Reported, Review, WaitingFor,
-};
-use crate::model::time::Timestamp;
-use crate::model::user::Project;
 use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::jobs::lifecycle;
 use crate::server::store::{Store, StoreError, optional_instant, word};
 use crate::server::work::Work;
+use model::id::{JobId, ProjectId};
+use model::pull_request::{
+    CheckFailure, Checks, PullRequestEvent, PullRequestState, Reported, Review, WaitingFor,
+};
+use model::time::Timestamp;
+use model::user::Project;
 
 /// A pull request that is due to be checked, as last reported.
 #[derive(Debug, Clone)]

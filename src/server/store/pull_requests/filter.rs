@@ -1,7 +1,7 @@
 //! The filter of the list of jobs by their pull requests, and how many jobs have each value.
 
-use crate::model::pull_request::{PullRequestFilter, PullRequestState, WaitingFor};
 use crate::server::store::dialect::Dialect;
+use model::pull_request::{PullRequestFilter, PullRequestState, WaitingFor};
 
 /// The condition on a pull request, aliased `row`. SQLite uses a partial index only if the condition contains that of the index.
 pub(crate) fn condition(filter: PullRequestFilter, row: &str) -> String {

@@ -5,10 +5,10 @@ use std::time::Duration;
 use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
-use crate::model::time::Timestamp;
-use crate::model::upstream::{CodeHostStatus, Failure, PauseReason, RateLimit};
 use crate::server::store::{Store, StoreError, optional_instant, optional_word};
 use crate::server::work::Work;
+use model::time::Timestamp;
+use model::upstream::{CodeHostStatus, Failure, PauseReason, RateLimit};
 
 /// The longest pause. A later end was recorded before a clock rollback, and does not count.
 pub const PAUSE_MAX: Duration = Duration::from_secs(3_600);

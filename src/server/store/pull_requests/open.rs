@@ -3,12 +3,12 @@
 use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
-use crate::model::id::ProjectId;
-use crate::model::job::{EXCERPT_CHARS, title};
-use crate::model::pull_request::number;
-use crate::model::similar::OpenRequest;
 use crate::server::store::dialect::parsed_json;
 use crate::server::store::{Store, StoreError, instant, word};
+use model::id::ProjectId;
+use model::job::{EXCERPT_CHARS, title};
+use model::pull_request::number;
+use model::similar::OpenRequest;
 
 /// The maximum number of open pull requests that are compared with pages, the newest first.
 const OPEN_MAX: u32 = 500;

@@ -5,12 +5,12 @@ use sqlx::{AssertSqlSafe, Row};
 use strum::VariantArray;
 
 use super::row::{StoredPullRequest, pull_request_of};
-use crate::model::id::{JobId, ProjectId};
-use crate::model::job::{EXCERPT_CHARS, title};
-use crate::model::pull_request::{PullRequestState, ReviewGroup, ReviewedJob, WaitingFor};
-use crate::model::time::Timestamp;
 use crate::server::store::dialect::parsed_json;
 use crate::server::store::{Store, StoreError, word};
+use model::id::{JobId, ProjectId};
+use model::job::{EXCERPT_CHARS, title};
+use model::pull_request::{PullRequestState, ReviewGroup, ReviewedJob, WaitingFor};
+use model::time::Timestamp;
 
 /// The maximum number of pull requests in a group.
 const GROUP_MAX: u32 = 100;

@@ -3,9 +3,9 @@
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-use crate::model::pull_request::{CheckFailure, Checks, PullRequest, PullRequestState, Review, WaitingFor};
-use crate::model::time::Timestamp;
 use crate::server::store::dialect::Dialect;
+use model::pull_request::{CheckFailure, Checks, PullRequest, PullRequestState, Review, WaitingFor};
+use model::time::Timestamp;
 
 /// A pull request as parsed from JSON; [`pull_request_of`] gives one of these.
 #[derive(Deserialize)]

@@ -2,20 +2,21 @@
 
 use std::time::Duration;
 
-use crate::model::id::JobId;
-use crate::model::pull_request::PullRequestEvent;
-use crate::model::time::Timestamp;
-use crate::model::user::Project;
 use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::jobs::lifecycle;
 use crate::server::store::{Store, StoreError, word};
 use crate::server::work::Work;
+use model::id::JobId;
+use model::pull_request::PullRequestEvent;
+use model::time::Timestamp;
+use model::user::Project;
 
 /// How many are reported in one step.
 const AT_ONCE: u32 = 50;
 
 impl Store {
-    /// Commits an event for each pull request of `projects` that has waited for the same person since `stale_after` or longer.
+    /// Commits an event for each pull request of `projects` that had waited for the same person for `stale_after` or longer when it was last
+    /// checked. One that was not checked since may have been merged.
     pub async fn report_stale_pull_requests(
         &self,
         work: &Work,
@@ -26,10 +27,11 @@ impl Store {
         let before = now.before(stale_after);
         let sql = format!(
             "SELECT job_id FROM pull_requests WHERE waiting_for <> 'nobody' AND stale = 0 AND waiting_since <= $1
-                 AND project IN ({}) LIMIT {AT_ONCE}",
-            sql_placeholders(2, projects.len())
+                 AND checked_at >= waiting_since + $2 AND project IN ({}) LIMIT {AT_ONCE}",
+            sql_placeholders(3, projects.len())
         );
-        let stale = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(before.as_millis());
+        let stale = sqlx::query(sqlx::AssertSqlSafe(sql));
+        let stale = stale.bind(before.as_millis()).bind(now.as_millis() - before.as_millis());
         let stale = projects.iter().fold(stale, |stale, project| stale.bind(project.id.as_str()));
         let rows = stale.fetch_all(&self.pool).await?;
         if rows.is_empty() {

@@ -1,13 +1,13 @@
 //! Archiving, tags and saved views.
 
 use super::*;
-use crate::model::id::JobId;
-use crate::model::job::TimelineMark;
-use crate::model::saved_view::SavedViewPage;
-use crate::model::tag::Tag;
 use crate::server::store::jobs::archive_and_tags::TAGS_MAX;
 use crate::server::store::jobs::saved_views::{SAVED_VIEWS_MAX, SavedViewScope};
 use crate::server::work::Work;
+use model::id::JobId;
+use model::job::TimelineMark;
+use model::saved_view::SavedViewPage;
+use model::tag::Tag;
 
 impl Ledger {
     async fn ids(&self) -> Vec<JobId> {

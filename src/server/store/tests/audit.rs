@@ -4,10 +4,10 @@ use std::num::NonZeroU32;
 
 use super::work;
 use super::*;
-use crate::model::audit::Actor;
-use crate::model::audit::{Action, AuditEvent};
 use crate::server::store::audit::verify::ChainFault;
 use crate::server::store::audit::{AuditFilter, chain};
+use model::audit::Actor;
+use model::audit::{Action, AuditEvent};
 
 /// The triggers that an attacker with other tools would drop first, and their tables.
 const GUARDS: [(&str, &str); 4] = [

@@ -4,15 +4,15 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use super::work;
 use super::*;
-use crate::model::audit::Actor;
-use crate::model::audit::{Action, AuditEvent};
-use crate::model::id::ApiTokenId;
 use crate::server::process::clock::Clock;
 use crate::server::store::Authority;
 use crate::server::store::accounts::api_tokens::{AddedToken, NewApiToken};
 use crate::server::store::authorization::Authorization;
 use crate::server::store::jobs::drafts::{DraftKey, Replaces};
 use crate::server::work::Work;
+use model::audit::Actor;
+use model::audit::{Action, AuditEvent};
+use model::id::ApiTokenId;
 
 const SESSION: &str = "hash of a session id";
 

@@ -1,8 +1,8 @@
 //! Outcomes that are recorded again, because the reply to their commit was lost: whatever happened since, they change nothing.
 
 use super::*;
-use crate::model::id::JobId;
 use crate::server::store::jobs::unresolved::UnresolvedDelivery;
+use model::id::JobId;
 
 /// How a claimed prompt returns to the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! A clock that jumped ahead is not trusted until it is corrected, regular heartbeats prove it, or a person confirms it.
 
 use super::*;
-use crate::model::audit::Actor;
 use crate::server::work::Work;
+use model::audit::Actor;
 
 const DAY: i64 = 86_400;
 const MINUTE: i64 = 60;

@@ -4,10 +4,10 @@ use super::work;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::*;
-use crate::model::audit::{Action, AuditEvent};
-use crate::model::day::{Day, DayRange};
-use crate::model::page_views::{PageViews, ViewCounts};
 use crate::server::store::page_views::history::{DayDecision, EmptyFetches, FetchedPage, Written};
+use model::audit::{Action, AuditEvent};
+use model::day::{Day, DayRange};
+use model::page_views::{PageViews, ViewCounts};
 
 /// Enough steps that other writes happen between them on a busy machine, too.
 const PAGES: u32 = 60;

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use sqlx::AssertSqlSafe;
 
-use crate::model::id::JobId;
-use crate::model::job::TimelineMark;
-use crate::model::script::is_unspaced;
 use crate::server::store::jobs::list::{Listed, PAGE_JOBS, PageStart, Sections, Sort, counts, positions};
+use model::id::JobId;
+use model::job::TimelineMark;
+use model::script::is_unspaced;
 
 impl Ledger {
     async fn listed(&self, filter: &JobFilter) -> Listed {
@@ -532,7 +532,7 @@ async fn overview_sections_equal_the_filtered_lists() {
     assert_eq!(found[2], everything.jobs);
     assert_eq!((counts, needing), (everything.counts, everything.attention));
     let excerpt = &found[2][0].prompt;
-    assert_eq!(excerpt.trim_end_matches('…').chars().count(), crate::model::job::EXCERPT_CHARS);
+    assert_eq!(excerpt.trim_end_matches('…').chars().count(), model::job::EXCERPT_CHARS);
     assert!(excerpt.ends_with('…'), "{excerpt}");
 }
 

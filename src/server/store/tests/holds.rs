@@ -1,7 +1,7 @@
 //! Prompts of a person who may not start jobs any more: whatever happens to them and when, none is sent before an administrator releases it.
 
 use super::*;
-use crate::model::id::JobId;
+use model::id::JobId;
 
 /// What takes the right to start jobs from the author.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

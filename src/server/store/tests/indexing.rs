@@ -2,9 +2,9 @@
 
 use super::work;
 use super::*;
-use crate::model::id::JobId;
 use crate::server::process::normalization::normalize;
 use crate::server::store::jobs::list::Sort;
+use model::id::JobId;
 
 /// The number and the position of each entry in the index of words, with its number of words. Up to 127.
 const SIZES_IN_FILE: &str = "SELECT id AS number, 0 AS position, HEX(sz) AS words FROM job_words_docsize

@@ -7,9 +7,9 @@ use std::path::Path;
 use sqlx::AssertSqlSafe;
 
 use super::*;
-use crate::model::id::JobId;
 use crate::server::store::jobs::lifecycle::refresh_attention;
 use crate::server::store::jobs::unresolved::UnresolvedDelivery;
+use model::id::JobId;
 
 /// The attention of a job in each state, one digit for each of [`FOLLOW_UPS`]: without a pull request, without one and lost, with one, and with one
 /// and lost. An archived or dismissed job needs none.

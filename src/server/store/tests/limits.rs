@@ -1,21 +1,21 @@
 //! Tests of the limits of rows, most of them with concurrent writers.
 
 use super::work;
-use crate::model::audit::Actor;
 use crate::server::work::Work;
+use model::audit::Actor;
 use std::collections::BTreeSet;
 
 use futures::future::join_all;
 
 use super::*;
-use crate::model::day::Day;
-use crate::model::job::TimelineMark;
 use crate::server::store::accounts::one_time_links::LinkToken;
 use crate::server::store::accounts::second_factors::SignInStep;
 use crate::server::store::audit::AuditFilter;
 use crate::server::store::jobs::batches::{FailedJob, NewBatch};
 use crate::server::store::limits::{JOBS_OF_BATCH, MARKS_OF_JOB, PREPARED_BATCHES, SESSIONS, SIGN_IN_STEPS};
 use crate::server::store::maintenance::retention::OF_PEOPLE;
+use model::day::Day;
+use model::job::TimelineMark;
 
 const MODEL: &str = include_str!("../../../../docs/threat-model.md");
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::*;
-use crate::model::pull_request::{Checks, PullRequestState, Reported, Review, WaitingFor};
 use crate::server::store::pull_requests::{CheckResult, DueCheck, Window};
+use model::pull_request::{Checks, PullRequestState, Reported, Review, WaitingFor};
 
 const HOST: &str = "https://git.example";
 const LEASE: Duration = Duration::from_secs(120);

@@ -4,7 +4,6 @@ use super::work;
 use sqlx::AssertSqlSafe;
 
 use super::*;
-use crate::model::selection::Selection;
 use crate::server::store::dialect::Dialect;
 use crate::server::store::jobs::intents::QUEUED;
 use crate::server::store::jobs::lifecycle::standings;
@@ -13,6 +12,7 @@ use crate::server::store::jobs::messages::nothing_before_it;
 use crate::server::store::jobs::templates::SELECT_TEXTS;
 use crate::server::store::limits::not_sent_statement;
 use crate::server::store::page_views::queries::{PATHS, finished_about};
+use model::selection::Selection;
 
 impl Ledger {
     /// The query plan of a statement whose parameters have no values.

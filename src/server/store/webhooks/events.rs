@@ -3,21 +3,19 @@
 use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
 
-use crate::model::audit::{Action, Actor, AuditEvent};
-use crate::model::id::{JobId, ProjectId, WebhookId};
-use crate::model::job::{Job, JobState, title};
-use crate::model::pull_request::PullRequestEvent;
-use crate::model::time::Timestamp;
-use crate::model::user::Project;
-use crate::model::webhook::{
-    TEST_EVENT, TITLE_MAX_CHARS, WebhookDelivery, WebhookKind, WebhookOutcome, event,
-};
 use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::jobs::job;
 use crate::server::store::{
     Authority, Change, Store, StoreError, audit, instant, new_id, optional_instant, word,
 };
 use crate::server::work::Work;
+use model::audit::{Action, Actor, AuditEvent};
+use model::id::{JobId, ProjectId, WebhookId};
+use model::job::{Job, JobState, title};
+use model::pull_request::PullRequestEvent;
+use model::time::Timestamp;
+use model::user::Project;
+use model::webhook::{TEST_EVENT, TITLE_MAX_CHARS, WebhookDelivery, WebhookKind, WebhookOutcome, event};
 
 /// The number of finished events that are stored per webhook.
 const FINISHED_MAX: i64 = 50;

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::model::page_views::ViewCounts;
+use model::page_views::ViewCounts;
 
 /// The largest count: 2^53, up to which JavaScript's numbers are exact.
 pub const LARGEST_COUNT: u64 = 1 << 53;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use time::format_description::well_known::Iso8601;
 use time::{Date, OffsetDateTime, PrimitiveDateTime, Time};
 
-use crate::model::time::Timestamp;
+use model::time::Timestamp;
 
 /// The maximum length of a timestamp.
 const MAX_BYTES: usize = 64;

@@ -7,16 +7,16 @@ use strum::VariantArray;
 
 use super::{About, FOLDER, HEADING, SEARCH, Shown};
 use crate::api::analytics::GetViews;
-use crate::model::analytics_query::AnalyticsQuery;
-use crate::model::analytics_report::TableSource;
-use crate::model::history::{Sort, Tab, VIEWS_MIN};
-use crate::model::links;
 use crate::ui::charts::number::{counted, grouped, share};
 use crate::ui::components::empty::empty;
 use crate::ui::components::form::post_form;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::live_source::live_source;
 use crate::ui::components::localized::written;
+use model::analytics_query::AnalyticsQuery;
+use model::analytics_report::TableSource;
+use model::history::{Sort, Tab, VIEWS_MIN};
+use model::links;
 
 pub(super) fn controls(about: &About, shown: &Shown) -> impl IntoView + use<> {
     match shown.table.source {

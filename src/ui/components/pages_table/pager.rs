@@ -4,10 +4,10 @@ use leptos::prelude::*;
 
 use super::controls::choice;
 use super::{About, POSITION, Shown};
-use crate::model::analytics_query::AnalyticsQuery;
-use crate::model::analytics_report::{PagesTable, TableSource};
 use crate::ui::charts::number::grouped;
 use crate::ui::components::localized::written;
+use model::analytics_query::AnalyticsQuery;
+use model::analytics_report::{PagesTable, TableSource};
 
 /// The page sizes to choose from.
 const SIZES: [i64; 4] = [25, 50, 100, 250];

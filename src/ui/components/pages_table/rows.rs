@@ -4,16 +4,16 @@ use leptos::either::Either;
 use leptos::prelude::*;
 
 use super::{About, Shown};
-use crate::model::analytics_query::{AnalyticsQuery, MATCHING, PICK, PICKED_MAX};
-use crate::model::analytics_report::{TableRow, TableSource};
-use crate::model::history::{Sort, Tab};
-use crate::model::links;
 use crate::ui::charts::bar::bar;
 use crate::ui::charts::number::{ai_share, change, counted, grouped, moved, sign};
 use crate::ui::charts::scale::longest;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::localized::{cell, number};
 use crate::ui::components::page_job_link::{PageFigures, page_job_link};
+use model::analytics_query::{AnalyticsQuery, MATCHING, PICK, PICKED_MAX};
+use model::analytics_report::{TableRow, TableSource};
+use model::history::{Sort, Tab};
+use model::links;
 
 /// The id of the form that the checkboxes of rows belong to.
 pub const PICKED: &str = "picked-pages";

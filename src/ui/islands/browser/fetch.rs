@@ -10,8 +10,8 @@ use wasm_bindgen_futures::JsFuture;
 
 use super::Reply;
 use crate::api::{REFRESH_HEADER, REVISION_HEADER, UNREAD_HEADER};
-use crate::error::{AppError, ErrorCode};
 use crate::ui::islands::json;
+use model::error::{AppError, ErrorCode};
 
 /// Limit of the body of a `keepalive` request, in bytes.
 const LAST_BYTES: usize = 60_000;

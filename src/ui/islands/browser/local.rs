@@ -6,7 +6,7 @@ use leptos::wasm_bindgen::JsValue;
 use leptos::web_sys::js_sys::Intl::DateTimeFormat;
 use leptos::web_sys::js_sys::{Array, Date, Function, Number, Object, Reflect};
 
-use crate::model::time::Timestamp;
+use model::time::Timestamp;
 
 /// Options of `Intl.DateTimeFormat`: names and values.
 type Options = &'static [(&'static str, &'static str)];

@@ -13,7 +13,7 @@ use leptos::web_sys::{
 use wasm_bindgen_futures::JsFuture;
 
 use super::choice_cookie;
-use crate::model::time::Timestamp;
+use model::time::Timestamp;
 
 /// The element with this id.
 pub fn by_id(id: &str) -> Option<Element> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::model::time::Timestamp;
+use model::time::Timestamp;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LocalCopy {

@@ -10,10 +10,10 @@ use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Document, Element, Event, HtmlInputElement, MouseEvent, SubmitEvent};
 
 use super::PROMPT;
-use crate::model::batch::PAGE;
-use crate::model::template::Slots;
 use crate::ui::islands::drafts::Draft;
 use crate::ui::islands::{browser, morph};
+use model::batch::PAGE;
+use model::template::Slots;
 
 /// The id of the element with the templates.
 pub const PICKS: &str = "picks";

@@ -9,12 +9,12 @@ use leptos::task::spawn_local;
 use leptos::web_sys::Event;
 
 use crate::api::jobs::SimilarJobs;
-use crate::model::page_path;
-use crate::model::similar::SimilarJob;
-use crate::model::trigrams::COMPARED_CHARS;
 use crate::ui::components::similar_jobs::similar_jobs;
 use crate::ui::islands::drafts::Draft;
 use crate::ui::islands::{browser, morph};
+use model::page_path;
+use model::similar::SimilarJob;
+use model::trigrams::COMPARED_CHARS;
 
 /// The ids of the element for similar jobs, of the confirmation to start anyway, and of its button.
 pub const SIMILAR: &str = "similar";

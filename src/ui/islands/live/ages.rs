@@ -2,9 +2,9 @@
 //! relative within a week, and dates otherwise; the full time is their title. Those of rows have a short form.
 //! `<time data-elapsed>` is the time since then.
 
-use crate::model::time::Timestamp;
 use crate::ui::components::time::{SHORT, age, duration, short, wait};
 use crate::ui::islands::browser;
+use model::time::Timestamp;
 
 /// Updates every time on the page.
 pub(super) fn tick() {

@@ -2,9 +2,9 @@
 
 use super::statuses::Finished;
 use super::{LiveState, statuses, title};
-use crate::model::job::{JobBadge, JobState};
-use crate::model::links;
 use crate::ui::islands::browser;
+use model::job::{JobBadge, JobState};
+use model::links;
 
 /// Above this number of jobs, only the number is announced.
 const MOST_TOASTS: usize = 3;

@@ -15,14 +15,14 @@ use leptos::web_sys::{Element, HtmlElement, HtmlFormElement, SubmitEvent};
 use super::LiveState;
 use crate::api::archive_and_tags::{ArchiveJobs, DismissJobs, TagJobs, UnarchiveJobs, UndismissJobs};
 use crate::api::job_pages::AddPage;
-use crate::error::{AppError, ErrorCode};
-use crate::model::job::BulkResult;
-use crate::model::links;
 use crate::ui::charts::number::counted;
 use crate::ui::components::notice;
 use crate::ui::islands::morph::{self, PROBLEM};
 use crate::ui::islands::toasts::Undo;
 use crate::ui::islands::{browser, json};
+use model::error::{AppError, ErrorCode};
+use model::job::BulkResult;
+use model::links;
 
 pub(super) fn listen(live: &LiveState) {
     let live = live.clone();

@@ -5,10 +5,10 @@ use leptos::web_sys::{Element, Event};
 
 use super::{LiveState, bell, news};
 use crate::api::jobs::JobStatuses;
-use crate::error::AppError;
-use crate::model::job::JobBadge;
 use crate::ui::components::job_status::{self, StatusVersion, linked_job_status};
 use crate::ui::islands::{browser, morph};
+use model::error::AppError;
+use model::job::JobBadge;
 
 /// The most jobs in one request.
 const MOST: usize = 200;

@@ -4,9 +4,9 @@
 
 use leptos::prelude::*;
 
-use crate::model::links;
 use crate::ui::components::palette::{group, option};
 use crate::ui::islands::browser;
+use model::links;
 
 /// The links to the same section of the other projects, in the navigation.
 const OTHER_PROJECTS: &str = "#projects a:not([aria-current])";

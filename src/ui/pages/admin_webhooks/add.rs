@@ -4,10 +4,10 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::webhooks::AddWebhook;
-use crate::model::flash::FlashMessage;
-use crate::model::user::Project;
 use crate::ui::components::form::submit_button;
 use crate::ui::pages::outcome::outcome;
+use model::flash::FlashMessage;
+use model::user::Project;
 
 /// The formats, with their posted values and labels.
 const FORMATS: [(&str, &str); 2] =

@@ -6,11 +6,11 @@ use leptos::server_fn::ServerFn;
 use super::button;
 use super::log::outcome;
 use crate::api::webhooks::{DisableWebhook, EnableWebhook, RemoveWebhook, RenewWebhook, TestWebhook};
-use crate::model::links;
-use crate::model::webhook::{Webhook, WebhookKind, Webhooks};
 use crate::ui::components::form::confirm;
 use crate::ui::components::table::{ACTIONS, table};
 use crate::ui::components::time::ago;
+use model::links;
+use model::webhook::{Webhook, WebhookKind, Webhooks};
 
 const COLUMNS: [&str; 5] = ["Address", "Project", "State", "Last event", ACTIONS];
 

@@ -5,10 +5,10 @@ use leptos::server_fn::ServerFn;
 
 use super::button;
 use crate::api::webhooks::RetryDelivery;
-use crate::model::links;
-use crate::model::webhook::{WebhookDelivery, WebhookOutcome};
 use crate::ui::components::table::{ACTIONS, table};
 use crate::ui::components::time::{ago, ahead};
+use model::links;
+use model::webhook::{WebhookDelivery, WebhookOutcome};
 
 const COLUMNS: [&str; 7] = ["Event", "Job", "Time", "Attempts", "Response", "Next attempt", ACTIONS];
 

@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 
-use crate::model::analytics_query::AnalyticsQuery;
-use crate::model::history::Compare;
-use crate::model::preset::Preset;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::localized;
 use crate::ui::pages::analytics::AnalyticsPage;
+use model::analytics_query::AnalyticsQuery;
+use model::history::Compare;
+use model::preset::Preset;
 
 pub(super) fn chips(context: &AnalyticsPage) -> Option<AnyView> {
     let chips = applied(context);

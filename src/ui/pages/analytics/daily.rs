@@ -2,9 +2,6 @@
 
 use leptos::prelude::*;
 
-use crate::model::analytics_query::Form;
-use crate::model::analytics_report::{DailyReport, PagesTable};
-use crate::model::history::{Compare, Comparison, Mark, MarkedDay, PagesReport, Trend};
 use crate::ui::charts::bar;
 use crate::ui::components::localized::{self, days};
 use crate::ui::components::notice::{Tone, notice};
@@ -12,6 +9,9 @@ use crate::ui::components::time::ago;
 use crate::ui::pages::analytics::figures::{Against, compared};
 use crate::ui::pages::analytics::{AnalyticsPage, events, no_views, range, table, trend};
 use crate::ui::pages::fetch_days::{fetch_again, fetch_days};
+use model::analytics_query::Form;
+use model::analytics_report::{DailyReport, PagesTable};
+use model::history::{Compare, Comparison, Mark, MarkedDay, PagesReport, Trend};
 
 pub(super) fn report(context: &AnalyticsPage, report: &DailyReport) -> AnyView {
     let DailyReport { pages, trend } = report;

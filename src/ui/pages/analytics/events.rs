@@ -4,15 +4,15 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::annotations::{RemoveAnnotation, SaveAnnotation};
-use crate::model::day::Day;
-use crate::model::history::{Annotation, Marker, Trend};
-use crate::model::links;
-use crate::model::user::Role;
 use crate::ui::charts::events::LIST;
 use crate::ui::charts::number::counted;
 use crate::ui::components::form::{Hidden, post_form};
 use crate::ui::components::localized;
 use crate::ui::pages::analytics::AnalyticsPage;
+use model::day::Day;
+use model::history::{Annotation, Marker, Trend};
+use model::links;
+use model::user::Role;
 
 /// Folded, with the form for a note beside it.
 pub(super) fn events(context: &AnalyticsPage, trend: &Trend) -> AnyView {

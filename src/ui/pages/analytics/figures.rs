@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 
-use crate::model::history::{Comparison, Earlier};
-use crate::model::page_views::ViewCounts;
 use crate::ui::charts::number::{ai_share, change, share_change};
 use crate::ui::components::localized::{number, short_day};
+use model::history::{Comparison, Earlier};
+use model::page_views::ViewCounts;
 
 /// The counts that a range is compared with.
 #[derive(Clone, Copy)]

@@ -3,9 +3,6 @@
 
 use leptos::prelude::*;
 
-use crate::model::analytics_report::LiveReport;
-use crate::model::history::HistoryState;
-use crate::model::time::Timestamp;
 use crate::ui::charts::number::counted;
 use crate::ui::clock;
 use crate::ui::components::localized::number;
@@ -13,6 +10,9 @@ use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::time::until;
 use crate::ui::pages::analytics::AnalyticsPage;
 use crate::ui::pages::fetch_days::{MissingDays, fetch_days};
+use model::analytics_report::LiveReport;
+use model::history::HistoryState;
+use model::time::Timestamp;
 
 /// Shown above live figures.
 pub(super) fn missing(context: &AnalyticsPage, report: &LiveReport) -> AnyView {

@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 
-use crate::model::analytics_report::{LiveReport, PagesTable};
 use crate::ui::charts::bar::legend;
 use crate::ui::pages::analytics::figures::figures;
 use crate::ui::pages::analytics::{AnalyticsPage, history_notice, no_views, table};
+use model::analytics_report::{LiveReport, PagesTable};
 
 pub(super) fn report(context: &AnalyticsPage, report: &LiveReport) -> AnyView {
     let LiveReport { views, .. } = report;

@@ -2,9 +2,6 @@
 
 use leptos::prelude::*;
 
-use crate::model::analytics_report::{OnePageReport, TableRow};
-use crate::model::history::{Finding, JobEffect};
-use crate::model::links;
 use crate::ui::charts::number::{change, counted, moved, share};
 use crate::ui::components::job_effect::{how_to_read, no_figures};
 use crate::ui::components::localized::{self, number};
@@ -12,6 +9,9 @@ use crate::ui::components::page_job_link::{PageFigures, page_job_link};
 use crate::ui::pages::analytics::figures::{Against, compared};
 use crate::ui::pages::analytics::{AnalyticsPage, daily, range};
 use crate::ui::pages::fetch_days::fetch_weeks;
+use model::analytics_report::{OnePageReport, TableRow};
+use model::history::{Finding, JobEffect};
+use model::links;
 
 pub(super) fn report(context: &AnalyticsPage, report: &OnePageReport) -> AnyView {
     let OnePageReport { pages, page } = report;

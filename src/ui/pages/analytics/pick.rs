@@ -4,12 +4,12 @@
 use leptos::prelude::*;
 
 use super::AnalyticsPage;
-use crate::model::analytics_query::PICK;
-use crate::model::analytics_report::PagesTable;
-use crate::model::links;
 use crate::ui::charts::number::counted;
 use crate::ui::components::pages_table::PICKED;
 use crate::ui::islands::picked::{COUNT, ELSEWHERE, NUMBER};
+use model::analytics_query::PICK;
+use model::analytics_report::PagesTable;
+use model::links;
 
 /// The field with the filters of the page on which pages are chosen.
 pub(super) const STAY: &str = "stay";

@@ -3,16 +3,16 @@
 use leptos::prelude::*;
 use strum::VariantArray;
 
-use crate::model::analytics_query::AnalyticsQuery;
-use crate::model::day::{Day, DayRange, RANGE_MAX_DAYS};
-use crate::model::history::Compare;
-use crate::model::links;
-use crate::model::preset::Preset;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::localized::{self, counted, days, with_weekday};
 use crate::ui::components::menu::{MenuButton, menu};
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::pages::analytics::AnalyticsPage;
+use model::analytics_query::AnalyticsQuery;
+use model::day::{Day, DayRange, RANGE_MAX_DAYS};
+use model::history::Compare;
+use model::links;
+use model::preset::Preset;
 
 /// The id of the message at the field of the first day.
 const PROBLEM: &str = "from-problem";

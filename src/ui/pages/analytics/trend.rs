@@ -3,14 +3,14 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 
-use crate::model::analytics_query::Form;
-use crate::model::history::{Trend, TrendPoint};
-use crate::model::links;
 use crate::ui::charts::events::{self, Marks};
 use crate::ui::charts::number::{ai_share, counted};
 use crate::ui::charts::{bar, columns, summary};
 use crate::ui::components::localized::{self, cell};
 use crate::ui::islands::trend::{self as island, Trend as Pointing};
+use model::analytics_query::Form;
+use model::history::{Trend, TrendPoint};
+use model::links;
 
 /// The most titles of jobs in a row of the table.
 const TITLES: usize = 3;

@@ -4,11 +4,11 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::session::Logout;
-use crate::model::links;
-use crate::model::user::CurrentSession;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::islands::buttons::Buttons;
 use crate::ui::look::Look;
+use model::links;
+use model::user::CurrentSession;
 
 pub(super) fn account(session: &CurrentSession) -> AnyView {
     view! {

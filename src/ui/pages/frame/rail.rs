@@ -3,12 +3,12 @@
 use leptos::prelude::*;
 
 use super::tools;
-use crate::model::links;
-use crate::model::user::{CurrentSession, Project, Role};
 use crate::ui::charts::number::grouped;
 use crate::ui::components::icon::{self, icon, mark};
 use crate::ui::components::menu::{MenuButton, menu};
 use crate::ui::pages::request;
+use model::links;
+use model::user::{CurrentSession, Project, Role};
 
 /// Whether Docket is connected to a code host, so that there are reviews. The router provides it.
 #[derive(Clone, Copy)]

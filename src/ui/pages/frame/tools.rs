@@ -2,11 +2,11 @@
 
 use leptos::prelude::*;
 
-use crate::model::links;
 use crate::ui::components::bell::bell;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::islands::buttons;
 use crate::ui::pages::request;
+use model::links;
 
 /// `project` is empty if there is none.
 pub(super) fn tools(project: &str) -> AnyView {

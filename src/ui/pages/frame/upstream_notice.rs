@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
-use crate::model::budget::Notice;
-use crate::model::links;
 use crate::ui::components::notice::{Tone, notice};
+use model::budget::Notice;
+use model::links;
 
 pub(super) fn upstream_notice(what: Notice) -> AnyView {
     let (text, link) = match what {

@@ -4,8 +4,8 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::jobs::CheckJob;
-use crate::model::job::Job;
 use crate::ui::components::form::post_form;
+use model::job::Job;
 
 pub(super) fn check_again(job: &Job) -> AnyView {
     let hidden = vec![("project", job.project.to_string()), ("job", job.id.to_string())];

@@ -4,8 +4,6 @@ use std::ops::Range;
 
 use leptos::prelude::*;
 
-use crate::model::job::{DeliveryState, FollowUp, Job, JobState, ShownFollowUps, began_at, results};
-use crate::model::links;
 use crate::ui::charts::number::counted;
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::page_room::{Room, escaped_len};
@@ -17,6 +15,8 @@ use crate::ui::pages::job::fit::{Fitted, fit};
 use crate::ui::pages::job::head::{again_link, is_title, offers_again};
 use crate::ui::pages::job::resolve;
 use crate::ui::pages::job::sent_prompt::{OtherForm, SentPrompt};
+use model::job::{DeliveryState, FollowUp, Job, JobState, ShownFollowUps, began_at, results};
+use model::links;
 
 /// The elements around a follow-up's text, without the texts in them.
 const AROUND: usize = 4 * 1024;

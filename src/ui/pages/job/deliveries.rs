@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 
-use crate::model::job::{DeliveryState, Job, TimelineEntry, TimelineState};
-use crate::model::time::Timestamp;
 use crate::ui::components::page_room::escaped_len;
 use crate::ui::components::time::ago;
+use model::job::{DeliveryState, Job, TimelineEntry, TimelineState};
+use model::time::Timestamp;
 
 /// The most deliveries of a prompt that are shown: the queue can send one again and again.
 const SHOWN_MAX: usize = 10;

@@ -4,11 +4,6 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::job_pages::{AddPage, RemovePage};
-use crate::model::job::{Job, JobState, PromptOutcome, RemoteJob, began_at, results};
-use crate::model::links;
-use crate::model::pull_request::files::PagesOfFiles;
-use crate::model::saved_template::UsedTemplate;
-use crate::model::source_links::SourceLinks;
 use crate::ui::components::form::post_form;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::pull_request::{label, pull_request as pull_request_link};
@@ -17,6 +12,11 @@ use crate::ui::pages::copy_button::{Copied, copy_button};
 use crate::ui::pages::job::archive_and_tags::{tags, which};
 use crate::ui::pages::job::fact::fact;
 use crate::ui::pages::job::pull_request;
+use model::job::{Job, JobState, PromptOutcome, RemoteJob, began_at, results};
+use model::links;
+use model::pull_request::files::PagesOfFiles;
+use model::saved_template::UsedTemplate;
+use model::source_links::SourceLinks;
 
 /// `may_tag`: whether this person may tag the job. `pages_of_files`: the pages of the files that its pull request changes.
 pub(super) fn facts(job: &Job, may_tag: bool, pages_of_files: &PagesOfFiles) -> AnyView {

@@ -3,8 +3,6 @@
 
 use leptos::prelude::*;
 
-use crate::model::job::{Job, JobState, LinkedJob, cut, title};
-use crate::model::links;
 use crate::ui::components::dismiss::{dismiss, undismiss};
 use crate::ui::components::job_status::job_status;
 use crate::ui::components::menu::{MenuButton, menu};
@@ -14,6 +12,8 @@ use crate::ui::components::pull_request::pull_request;
 use crate::ui::components::time::ago;
 use crate::ui::pages::copy_button::{Copied, copy_button};
 use crate::ui::pages::job::archive_and_tags::{archive, archived_note};
+use model::job::{Job, JobState, LinkedJob, cut, title};
+use model::links;
 
 /// A longer prompt is shown below the title too, because the title is cut after two lines.
 const TITLE_CHARS: usize = 120;

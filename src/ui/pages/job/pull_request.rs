@@ -2,14 +2,14 @@
 
 use leptos::prelude::*;
 
-use crate::model::links;
-use crate::model::pull_request::files::PagesOfFiles;
-use crate::model::pull_request::{CheckFailure, PullRequest, PullRequestState, WaitingFor};
-use crate::model::time::Timestamp;
 use crate::ui::components::localized::number;
 use crate::ui::components::pull_request::{checks_name, review_name, short_pull_request, waiting_name};
 use crate::ui::components::time::{ago, lasting};
 use crate::ui::pages::job::fact::fact;
+use model::links;
+use model::pull_request::files::PagesOfFiles;
+use model::pull_request::{CheckFailure, PullRequest, PullRequestState, WaitingFor};
+use model::time::Timestamp;
 
 /// The class of a link with a state that is not in a row.
 const LINK: &str = "pr-state";

@@ -4,10 +4,10 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::jobs::ResolveDelivery;
-use crate::model::job::{Job, safe_link};
 use crate::ui::components::empty::learn_about;
 use crate::ui::components::form::{confirm, id_field, post_form};
 use crate::ui::components::icon::{self, icon};
+use model::job::{Job, safe_link};
 
 /// What to check before the decision.
 pub(super) fn advice(job: &Job) -> AnyView {

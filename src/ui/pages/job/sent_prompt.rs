@@ -2,8 +2,6 @@
 
 use leptos::prelude::*;
 
-use crate::model::job::{DeliveryState, PromptOutcome, PromptResult};
-use crate::model::time::Timestamp;
 use crate::ui::components::badge::delivery_badge;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::long_text::folded;
@@ -11,6 +9,8 @@ use crate::ui::components::time::{ago, duration};
 use crate::ui::pages::job::facts::outcome;
 use crate::ui::pages::job::fit::{Form, ShownPrompt};
 use crate::ui::pages::markdown;
+use model::job::{DeliveryState, PromptOutcome, PromptResult};
+use model::time::Timestamp;
 
 /// The link to the page with the other form of the prompts.
 pub(super) struct OtherForm {

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use leptos::prelude::*;
 
-use crate::model::job::{DeliveryState, ReportedStatus, TimelineEntry, TimelineMark, TimelineState};
-use crate::model::pull_request::PullRequestEvent;
 use crate::ui::charts::number::counted;
 use crate::ui::components::page_room::{Room, escaped_len};
 use crate::ui::components::time::ago;
+use model::job::{DeliveryState, ReportedStatus, TimelineEntry, TimelineMark, TimelineState};
+use model::pull_request::PullRequestEvent;
 
 /// The room of the timeline in its page, in bytes of HTML.
 const ROOM: usize = 96 * 1024;
@@ -92,7 +92,7 @@ fn label(state: &TimelineState) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::job::JobState;
+    use model::job::JobState;
 
     #[test]
     fn every_state_has_a_label() {

@@ -2,11 +2,6 @@
 
 use leptos::prelude::*;
 
-use crate::model::job::{JobPage, JobState};
-use crate::model::job_query::{JobQuery, NO_CHANGES};
-use crate::model::links;
-use crate::model::pull_request::PullRequestFilter;
-use crate::model::tag::fold;
 use crate::ui::components::badge::{self, name, shape};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::localized::counter;
@@ -14,6 +9,11 @@ use crate::ui::components::pull_request;
 use crate::ui::components::unmarked::unmarked;
 use crate::ui::islands::live_search;
 use crate::ui::pages::jobs::query::href;
+use model::job::{JobPage, JobState};
+use model::job_query::{JobQuery, NO_CHANGES};
+use model::links;
+use model::pull_request::PullRequestFilter;
+use model::tag::fold;
 
 /// The id of the search field, the target of a skip link.
 pub(super) const SEARCH: &str = live_search::FIELD;

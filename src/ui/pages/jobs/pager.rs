@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
-use crate::model::job::JobPage;
 use crate::ui::components::localized::{counted, number};
 use crate::ui::pages::jobs::query::{self, JobsUrl};
+use model::job::JobPage;
 
 /// `1–50 of 312 jobs`.
 pub(super) fn position(page: &JobPage) -> AnyView {

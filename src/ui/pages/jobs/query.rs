@@ -2,8 +2,8 @@
 
 use leptos_router::params::ParamsMap;
 
-use crate::model::job_query::JobQuery;
-use crate::model::links;
+use model::job_query::JobQuery;
+use model::links;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct JobsUrl {

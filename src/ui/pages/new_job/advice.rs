@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::model::links;
+use model::links;
 
 pub(super) fn advice(project: &str) -> AnyView {
     view! {

@@ -25,7 +25,7 @@ pub(super) fn form_key(values: &[(&str, &str)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::id::FormKey;
+    use model::id::FormKey;
 
     #[test]
     fn form_key_depends_on_each_value_but_not_on_their_order() {

@@ -4,12 +4,12 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::jobs::SaveDraft;
-use crate::model::draft::OtherDraft;
-use crate::model::id::FormKey;
-use crate::model::links;
 use crate::ui::components::form::{confirm, post_form};
 use crate::ui::components::time::ago;
 use crate::ui::islands::drafts::{BASE, FORM};
+use model::draft::OtherDraft;
+use model::id::FormKey;
+use model::links;
 
 /// `template_name`: returns the name of a template in the project.
 pub(super) fn other_drafts(

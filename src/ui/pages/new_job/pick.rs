@@ -6,14 +6,14 @@ use std::iter;
 
 use leptos::prelude::*;
 
-use crate::model::batch::PAGE;
-use crate::model::links;
-use crate::model::saved_template::{RESERVED_PLACEHOLDERS, TemplateText};
-use crate::model::template::{Parsed, filled, placeholders};
 use crate::ui::islands::job_form::{
     FILL, FILLING, INSERT, PICKS, REMOVE, REPLACE, TEMPLATE, TEMPLATE_CONFIRMATION,
 };
 use crate::ui::islands::page_suggestions::PAGES;
+use model::batch::PAGE;
+use model::links;
+use model::saved_template::{RESERVED_PLACEHOLDERS, TemplateText};
+use model::template::{Parsed, filled, placeholders};
 
 /// The name of the job's page in the URL.
 const PATH: &str = "path";

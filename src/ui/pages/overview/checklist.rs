@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
-use crate::model::checklist::Checklist;
-use crate::model::links;
 use crate::ui::components::icon::{self, icon};
+use model::checklist::Checklist;
+use model::links;
 
 pub(super) fn checklist(project: &str, steps: Checklist) -> AnyView {
     let steps = [

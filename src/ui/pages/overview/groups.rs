@@ -2,9 +2,6 @@
 
 use leptos::prelude::*;
 
-use crate::model::job::{Job, JobState, JobsOverview};
-use crate::model::job_query::NO_CHANGES;
-use crate::model::links;
 use crate::ui::components::dismiss::dismiss_icon;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::job_row::{Entry, batch_link_row, folded, job_row, row_end};
@@ -13,6 +10,9 @@ use crate::ui::components::next_action::next_action;
 use crate::ui::components::time::{duration, elapsed};
 use crate::ui::pages::jobs::no_jobs_yet;
 use crate::ui::pages::reviews;
+use model::job::{Job, JobState, JobsOverview};
+use model::job_query::NO_CHANGES;
+use model::links;
 
 /// The number of recently finished jobs and batches.
 const FINISHED_ROWS: usize = 6;

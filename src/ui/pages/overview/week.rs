@@ -4,12 +4,6 @@
 use leptos::prelude::*;
 
 use crate::api::analytics::report_of;
-use crate::error::AppError;
-use crate::model::analytics_query::{AnalyticsQuery, Form};
-use crate::model::analytics_report::{AnalyticsReport, DailyReport, TableRow};
-use crate::model::day::{Day, DayRange};
-use crate::model::links;
-use crate::model::page_views::FetchedPageViews;
 use crate::ui::charts::bar::{bar, legend, patterns};
 use crate::ui::charts::scale;
 use crate::ui::components::failure::failure;
@@ -18,6 +12,12 @@ use crate::ui::components::localized::number;
 use crate::ui::components::time::ago;
 use crate::ui::pages::analytics::figures::figures;
 use crate::ui::pages::analytics::trend::trend;
+use model::analytics_query::{AnalyticsQuery, Form};
+use model::analytics_report::{AnalyticsReport, DailyReport, TableRow};
+use model::day::{Day, DayRange};
+use model::error::AppError;
+use model::links;
+use model::page_views::FetchedPageViews;
 
 /// The number of most viewed pages.
 const PAGES: i64 = 6;

@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::model::people::Person;
-use crate::model::user::{Project, Role};
+use model::people::Person;
+use model::user::{Project, Role};
 
 const ROLES: [(Role, &str); 3] = [
     (Role::Viewer, "Viewer (read-only)"),

@@ -6,14 +6,14 @@ use leptos::server_fn::ServerFn;
 use super::second_factor::Confirming;
 use super::{passkeys, second_factor};
 use crate::api::account::{ChangePassword, EndOtherSessions, EndSession, account};
-use crate::model::account::SignedIn;
-use crate::model::user::CurrentSession;
 use crate::ui::components::form::{post_form, submit_button};
 use crate::ui::components::table::{ACTIONS, table};
 use crate::ui::components::time::ago;
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use model::account::SignedIn;
+use model::user::CurrentSession;
 
 #[component]
 pub fn Account() -> impl IntoView {

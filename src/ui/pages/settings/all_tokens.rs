@@ -5,10 +5,10 @@ use leptos::server_fn::ServerFn;
 
 use super::token_table::token_table;
 use crate::api::api_tokens::{RevokeAnyToken, all_tokens};
-use crate::model::api_token::LISTED_MAX;
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use model::api_token::LISTED_MAX;
 
 #[component]
 pub fn AllTokens() -> impl IntoView {

@@ -3,9 +3,6 @@
 use leptos::prelude::*;
 
 use crate::api::audit::audit_page;
-use crate::model::audit::{Action, AuditCheck, AuditPage, CountedEvents, Outcome, ROWS_OF_AN_HOUR, Record};
-use crate::model::audit_query::AuditQuery;
-use crate::model::links;
 use crate::ui::charts::number::grouped;
 use crate::ui::components::empty::empty;
 use crate::ui::components::notice::{Tone, notice, problem};
@@ -13,6 +10,9 @@ use crate::ui::components::table::table;
 use crate::ui::components::time::ago;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use model::audit::{Action, AuditCheck, AuditPage, CountedEvents, Outcome, ROWS_OF_AN_HOUR, Record};
+use model::audit_query::AuditQuery;
+use model::links;
 
 #[component]
 pub fn Audit() -> impl IntoView {

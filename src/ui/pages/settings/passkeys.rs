@@ -6,7 +6,6 @@ use leptos::server_fn::ServerFn;
 
 use super::second_factor::{Confirming, recovery_codes};
 use crate::api::passkeys::{AddPasskey, BeginPasskey, RemovePasskey, RenamePasskey, RequestProof};
-use crate::model::passkey::{Adding, Passkey, Passkeys};
 use crate::ui::charts::number::counted;
 use crate::ui::components::form::{post_form, submit_button};
 use crate::ui::components::passkeys::{Ceremony, SCRIPT, passkey_form, without_passkeys};
@@ -14,6 +13,7 @@ use crate::ui::components::table::{ACTIONS, table};
 use crate::ui::components::time::ago;
 use crate::ui::pages::outcome::outcome_with;
 use crate::ui::pages::request;
+use model::passkey::{Adding, Passkey, Passkeys};
 
 const FORMS: [&str; 3] = [AddPasskey::PATH, RenamePasskey::PATH, RemovePasskey::PATH];
 

@@ -9,14 +9,14 @@ use crate::api::users::{
     ChangePerson, CreatePasswordLink, DisablePerson, EnablePerson, ReleaseInvitation, RenewInvitation,
     ResetSecondFactor, SignPersonOut, WithdrawInvitation, get_person,
 };
-use crate::model::links;
-use crate::model::people::{AccountState, Person};
-use crate::model::user::Project;
 use crate::ui::components::form::{confirm, post_form, submit_button};
 use crate::ui::components::time::ahead;
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use model::links;
+use model::people::{AccountState, Person};
+use model::user::Project;
 
 #[component]
 pub fn PersonPage() -> impl IntoView {

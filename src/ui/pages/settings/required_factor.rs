@@ -9,12 +9,12 @@ use super::second_factor::Confirming;
 use super::{passkeys, second_factor};
 use crate::api::account::account;
 use crate::api::session::Logout;
-use crate::model::account::SecondFactor;
-use crate::model::links;
 use crate::ui::components::form::post_form;
 use crate::ui::components::icon::mark;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request::page;
+use model::account::SecondFactor;
+use model::links;
 
 #[component]
 pub fn RequiredFactor() -> impl IntoView {

@@ -8,15 +8,15 @@ use crate::api::passkeys::RequestProof;
 use crate::api::second_factor::{
     BeginSecondFactor, ConfirmSecondFactor, RemoveSecondFactor, RenewRecoveryCodes,
 };
-use crate::model::account::{Account, SecondFactor};
-use crate::model::links;
-use crate::model::passkey::Adding;
 use crate::ui::charts::number::counted;
 use crate::ui::components::form::{CodeField, Hidden, code_field, confirm, post_form, submit_button};
 use crate::ui::components::passkeys::proof_form;
 use crate::ui::islands::buttons;
 use crate::ui::pages::outcome::{copy_secret, outcome_with};
 use crate::ui::pages::request;
+use model::account::{Account, SecondFactor};
+use model::links;
+use model::passkey::Adding;
 
 /// Light modules around a QR code, which scanners need.
 const QUIET_ZONE: usize = 4;

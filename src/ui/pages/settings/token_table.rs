@@ -2,11 +2,11 @@
 
 use leptos::prelude::*;
 
-use crate::model::api_token::{ApiToken, TokenState};
-use crate::model::user::Project;
 use crate::ui::components::form::post_form;
 use crate::ui::components::table::{ACTIONS, table};
 use crate::ui::components::time::{ago, ahead};
+use model::api_token::{ApiToken, TokenState};
+use model::user::Project;
 
 /// `projects`: those with a name. `has_owners`: with a column for the owners. `revoke`: the endpoint that revokes a token.
 pub(super) fn token_table(

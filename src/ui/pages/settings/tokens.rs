@@ -6,14 +6,14 @@ use leptos::server_fn::ServerFn;
 use super::access_fields::{ProjectWords, project_fields};
 use super::token_table::token_table;
 use crate::api::api_tokens::{CreateToken, RevokeToken, own_tokens};
-use crate::model::api_token::{NAME_MAX_CHARS, OwnTokens, Scope, TokenDays};
-use crate::model::flash::FlashMessage;
-use crate::model::links;
-use crate::model::user::Project;
 use crate::ui::components::form::{post_form, submit_button};
 use crate::ui::pages::outcome::{outcome, outcome_of};
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use model::api_token::{NAME_MAX_CHARS, OwnTokens, Scope, TokenDays};
+use model::flash::FlashMessage;
+use model::links;
+use model::user::Project;
 
 #[component]
 pub fn Tokens() -> impl IntoView {

@@ -9,10 +9,6 @@ use crate::api::users::{
     ReleaseInvitation, ReleasePrompts, RenewInvitation, ResetSecondFactor, SignPersonOut, WithdrawInvitation,
     list_people,
 };
-use crate::model::flash::FlashMessage;
-use crate::model::links;
-use crate::model::people::{AccountState, Person};
-use crate::model::user::{Project, Role};
 use crate::ui::charts::number::counted;
 use crate::ui::components::form::{USERNAME_PATTERN, USERNAME_RULE, post_form, submit_button};
 use crate::ui::components::table::{ACTIONS, table};
@@ -20,6 +16,10 @@ use crate::ui::components::time::ago;
 use crate::ui::pages::outcome::{outcome, outcome_of};
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use model::flash::FlashMessage;
+use model::links;
+use model::people::{AccountState, Person};
+use model::user::{Project, Role};
 
 /// The forms about a person. Their outcomes are on the person's page, or on the list if the person no longer exists.
 pub(super) const FORMS: [&str; 11] = [

@@ -5,12 +5,12 @@ use leptos::server_fn::ServerFn;
 
 use crate::api::jobs::shown_job;
 use crate::api::templates::{SaveTemplate, get_template_form};
-use crate::model::job::ShownFollowUps;
-use crate::model::links;
 use crate::ui::components::form::{as_content, post_form, submit_button};
 use crate::ui::pages::outcome::outcome;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use model::job::ShownFollowUps;
+use model::links;
 
 /// From the URL: `template`, an id or `new`; `job`, whose prompt is the text of a new template.
 pub(super) fn editor(template: String, job: Option<String>) -> AnyView {

@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
-use crate::model::saved_template::{Merges, Scorecard};
 use crate::ui::charts::number::{grouped, share as percent};
 use crate::ui::components::time::duration;
+use model::saved_template::{Merges, Scorecard};
 
 /// The explanation of the scorecard, below the list.
 pub(super) const EXPLAINED: &str = "A run is a job that the agent accepted. Percentages are of the runs that are completed, failed or archived on the platform. The time is the median from acceptance to the first end. Merged is the share of pull requests whose state is known.";

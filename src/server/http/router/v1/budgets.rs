@@ -5,11 +5,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::errors::ReadErrors;
-use crate::model::api_token::Scope;
-use crate::model::budget::Meter;
-use crate::model::time::Timestamp;
 use crate::server::auth::bearer::TokenCaller;
 use crate::server::http::problem::Problem;
+use model::api_token::Scope;
+use model::budget::Meter;
+use model::time::Timestamp;
 
 /// The hourly budgets of the token's projects.
 #[derive(Serialize, ToSchema)]

@@ -4,7 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::job_body::JobBody;
-use crate::model::job::{DeliveryState, Job, JobState};
+use model::job::{DeliveryState, Job, JobState};
 
 /// A job that was changed.
 #[derive(Serialize, ToSchema)]

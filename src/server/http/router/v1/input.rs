@@ -12,11 +12,11 @@ use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 use utoipa::IntoParams;
 
-use crate::error::AppError;
 use crate::server::auth::bearer::TokenCaller;
 use crate::server::http::problem::Problem;
 use crate::server::http::router::bodies;
 use crate::server::state::AppState;
+use model::error::AppError;
 
 /// How long a client may take to send a body.
 const PATIENCE: Duration = Duration::from_secs(30);

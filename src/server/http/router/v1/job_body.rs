@@ -3,10 +3,10 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::model::job::{DeliveryState, FollowUp, Job, JobState, RemoteJob};
-use crate::model::links;
-use crate::model::pull_request::{Checks, PullRequest, PullRequestState, Review, WaitingFor};
-use crate::model::time::Timestamp;
+use model::job::{DeliveryState, FollowUp, Job, JobState, RemoteJob};
+use model::links;
+use model::pull_request::{Checks, PullRequest, PullRequestState, Review, WaitingFor};
+use model::time::Timestamp;
 
 /// A job.
 #[derive(Serialize, ToSchema)]

@@ -17,13 +17,6 @@ use super::errors::{ChangeErrors, PromptErrors, ReadErrors};
 use super::input::{Body, Fields, IdempotencyKey};
 use super::job_body::{FollowUpBody, JobBody};
 use super::long_list::{LongBody, loaded};
-use crate::error::{AppError, ErrorCode};
-use crate::model::api_token::Scope;
-use crate::model::id::{JobId, ProjectId};
-use crate::model::job::{DeliveryState, Job, JobState, TimelineMark};
-use crate::model::job_query::JobQuery;
-use crate::model::tag::Tag;
-use crate::model::time::Timestamp;
 use crate::server::auth::bearer::TokenCaller;
 use crate::server::http::problem::Problem;
 use crate::server::jobs::Jobs;
@@ -36,6 +29,13 @@ use crate::server::query_permits::QueryPermit;
 use crate::server::response_size::{FREE_MAX_BYTES, Room, json_bytes};
 use crate::server::store::jobs::archive_and_tags::TAGS_MAX;
 use crate::server::store::jobs::list::PageJobs;
+use model::api_token::Scope;
+use model::error::{AppError, ErrorCode};
+use model::id::{JobId, ProjectId};
+use model::job::{DeliveryState, Job, JobState, TimelineMark};
+use model::job_query::JobQuery;
+use model::tag::Tag;
+use model::time::Timestamp;
 
 const TAG: &str = "Jobs";
 

@@ -10,11 +10,11 @@ use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
 use serde::Serialize;
 
 use super::sending::{self, Pieces};
-use crate::error::AppError;
 use crate::server::auth::bearer::TokenCaller;
 use crate::server::http::problem::Problem;
 use crate::server::query_permits::QueryPermit;
 use crate::server::response_size::FREE_MAX_BYTES;
+use model::error::AppError;
 
 /// The JSON of a response, piece by piece.
 pub(super) struct LongBody {

@@ -10,19 +10,19 @@ use utoipa::{IntoParams, ToSchema};
 use super::errors::ReadErrors;
 use super::input::Fields;
 use super::long_list::{LongBody, loaded};
-use crate::error::AppError;
-use crate::model::analytics_query::days_or_default;
-use crate::model::api_token::Scope;
-use crate::model::day::{Day, DayRange};
-use crate::model::history::{PageRow, Sort};
-use crate::model::page_views::{PageViews, ViewCounts};
-use crate::model::time::Timestamp;
 use crate::server::analytics::stored::{CountedDay, Coverage};
 use crate::server::analytics::table_query::TableQuery;
 use crate::server::auth::bearer::TokenCaller;
 use crate::server::http::problem::Problem;
 use crate::server::response_size::Room;
 use crate::server::upstream::page_views::PageViewsQuery;
+use model::analytics_query::days_or_default;
+use model::api_token::Scope;
+use model::day::{Day, DayRange};
+use model::error::AppError;
+use model::history::{PageRow, Sort};
+use model::page_views::{PageViews, ViewCounts};
+use model::time::Timestamp;
 
 const TAG: &str = "Page views";
 

@@ -12,12 +12,12 @@ use utoipa::ToSchema;
 use super::errors::ReadErrors;
 use super::job_body::PullRequestBody;
 use super::long_list::{LongBody, written};
-use crate::error::AppError;
-use crate::model::api_token::Scope;
-use crate::model::pull_request::{ReviewedJob, Reviews, WaitingFor};
-use crate::model::time::Timestamp;
 use crate::server::auth::bearer::TokenCaller;
 use crate::server::http::problem::Problem;
+use model::api_token::Scope;
+use model::error::AppError;
+use model::pull_request::{ReviewedJob, Reviews, WaitingFor};
+use model::time::Timestamp;
 
 /// Open pull requests, and those merged in the last 7 days.
 #[derive(ToSchema)]

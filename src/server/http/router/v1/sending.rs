@@ -12,9 +12,9 @@ use futures::stream::{self, BoxStream, Stream, TryStreamExt};
 use parking_lot::Mutex;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::error::AppError;
 use crate::server::auth::bearer::TokenCaller;
 use crate::server::query_permits::QueryPermit;
+use model::error::AppError;
 
 /// The minimum size of a piece, in bytes. Little is written ahead of a slow reader.
 const PIECE_BYTES: usize = 64 * 1024;

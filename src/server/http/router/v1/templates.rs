@@ -10,12 +10,12 @@ use utoipa::ToSchema;
 
 use super::errors::ReadErrors;
 use super::long_list::LongBody;
-use crate::error::AppError;
-use crate::model::api_token::Scope;
-use crate::model::saved_template::TemplateText;
-use crate::model::template::placeholders;
 use crate::server::auth::bearer::TokenCaller;
 use crate::server::http::problem::Problem;
+use model::api_token::Scope;
+use model::error::AppError;
+use model::saved_template::TemplateText;
+use model::template::placeholders;
 
 /// The templates of a project, by name.
 #[derive(ToSchema)]

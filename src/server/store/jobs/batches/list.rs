@@ -2,10 +2,10 @@
 
 use sqlx::{AssertSqlSafe, Row};
 
-use crate::model::batch::{BatchPage, ListedBatch, Progress};
-use crate::model::id::ProjectId;
-use crate::model::job::{EXCERPT_CHARS, JobState, title};
 use crate::server::store::{Store, StoreError, instant, word};
+use model::batch::{BatchPage, ListedBatch, Progress};
+use model::id::ProjectId;
+use model::job::{EXCERPT_CHARS, JobState, title};
 
 impl Store {
     /// `count` started batches of the project after the first `before`, newest first.

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use sqlx::{AssertSqlSafe, Row};
 
 use super::{BatchJob, PreparedBatch, queue_job};
-use crate::model::audit::{Action, AuditEvent};
-use crate::model::id::{BatchId, JobId};
-use crate::model::job::JobState;
 use crate::server::store::jobs::states::job_states;
 use crate::server::store::limits::JOBS_OF_BATCH;
 use crate::server::store::{Authority, Change, Store, StoreError, audit, dialect, new_id, word};
+use model::audit::{Action, AuditEvent};
+use model::id::{BatchId, JobId};
+use model::job::JobState;
 
 /// A job to retry.
 pub struct FailedJob {

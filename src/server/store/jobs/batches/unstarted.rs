@@ -3,12 +3,12 @@
 use sqlx::{AssertSqlSafe, Row};
 
 use super::PREPARED_MILLIS;
-use crate::model::batch::UnstartedBatch;
-use crate::model::id::{BatchId, ProjectId};
-use crate::model::job::{EXCERPT_CHARS, cut, title};
-use crate::model::time::Timestamp;
 use crate::server::store::limits::PREPARED_BATCHES;
 use crate::server::store::{Authority, Store, StoreError, instant, word};
+use model::batch::UnstartedBatch;
+use model::id::{BatchId, ProjectId};
+use model::job::{EXCERPT_CHARS, cut, title};
+use model::time::Timestamp;
 
 impl Store {
     /// The batches that this person prepared in the project and nobody started, newest first.

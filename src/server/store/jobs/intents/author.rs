@@ -2,11 +2,11 @@
 
 use sqlx::{Any, Row, Transaction};
 
-use crate::model::time::Timestamp;
 use crate::server::store::StoreError;
 use crate::server::store::accounts::users;
 use crate::server::store::jobs::messages::Intent;
 use crate::server::store::jobs::on_hold;
+use model::time::Timestamp;
 
 /// Puts a queued prompt on hold if its author may not start jobs in its project now, unless an administrator released it since. Returns whether
 /// it is on hold.

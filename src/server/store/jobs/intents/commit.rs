@@ -4,14 +4,14 @@ use std::slice;
 
 use sqlx::{Any, Transaction};
 
-use crate::model::audit::Actor;
-use crate::model::id::{BatchId, IntentId, JobId, ProjectId, TemplateId};
-use crate::model::page_path::PATHS_MAX;
-use crate::model::tag::Tag;
-use crate::model::time::Timestamp;
 use crate::server::store::jobs::lifecycle::{NewDelivery, NewJob};
 use crate::server::store::jobs::{archive_and_tags, lifecycle, templates};
 use crate::server::store::{Authority, Change, Store, StoreError, limits};
+use model::audit::Actor;
+use model::id::{BatchId, IntentId, JobId, ProjectId, TemplateId};
+use model::page_path::PATHS_MAX;
+use model::tag::Tag;
+use model::time::Timestamp;
 
 /// A prompt to commit: a new job, or (with `job`) a follow-up.
 pub struct NewIntent<'a> {

@@ -3,10 +3,10 @@
 use sqlx::any::AnyRow;
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
-use crate::model::id::JobId;
-use crate::model::lifecycle::Standing;
 use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::{StoreError, word};
+use model::id::JobId;
+use model::lifecycle::Standing;
 
 /// Updates the column after a change of these jobs.
 pub(crate) async fn refresh(tx: &mut Transaction<'static, Any>, jobs: &[JobId]) -> Result<(), StoreError> {

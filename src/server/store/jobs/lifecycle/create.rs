@@ -5,15 +5,15 @@ use std::slice::from_ref;
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
 use super::{StateChange, refresh_attention, remote};
-use crate::model::audit::{Actor, AuditEvent};
-use crate::model::id::{BatchId, JobId, ProjectId};
-use crate::model::job::{JobState, RemoteJob, TimelineState};
-use crate::model::lifecycle::{DeliveryStep, JobStep};
-use crate::model::time::Timestamp;
 use crate::server::store::jobs::job;
 use crate::server::store::jobs::messages::last_rank;
 use crate::server::store::jobs::states::delivery_states;
 use crate::server::store::{StoreError, audit, new_id};
+use model::audit::{Actor, AuditEvent};
+use model::id::{BatchId, JobId, ProjectId};
+use model::job::{JobState, RemoteJob, TimelineState};
+use model::lifecycle::{DeliveryStep, JobStep};
+use model::time::Timestamp;
 
 /// A job to create.
 #[derive(Clone, Copy)]

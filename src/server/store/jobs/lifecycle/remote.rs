@@ -5,14 +5,14 @@ use std::slice::from_ref;
 use sqlx::{Any, Transaction};
 
 use super::{StateChange, after, expect_one, refresh_attention, retries};
-use crate::model::id::JobId;
-use crate::model::job::{JobState, RemoteJob, TimelineState};
-use crate::model::lifecycle::JobStep;
-use crate::model::pull_request::PullRequestEvent;
-use crate::model::time::Timestamp;
 use crate::server::store::StoreError;
 use crate::server::store::jobs::job;
 use crate::server::store::webhooks::events;
+use model::id::JobId;
+use model::job::{JobState, RemoteJob, TimelineState};
+use model::lifecycle::JobStep;
+use model::pull_request::PullRequestEvent;
+use model::time::Timestamp;
 
 /// A poll that returned the job.
 pub(crate) struct Polled<'a> {

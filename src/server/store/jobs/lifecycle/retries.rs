@@ -3,11 +3,11 @@
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
 use super::{StateChange, refresh_attention};
-use crate::model::id::JobId;
-use crate::model::job::JobState;
 use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::jobs::states::job_states;
 use crate::server::store::{StoreError, word};
+use model::id::JobId;
+use model::job::JobState;
 
 /// The maximum length of a chain of retries that is resolved.
 const ORIGINS_MAX: u32 = 20;

@@ -4,11 +4,11 @@
 use sqlx::{AssertSqlSafe, Row};
 
 use super::{Cutoff, RowCounts, Rule, Slice, count};
-use crate::model::day::Day;
-use crate::model::id::ProjectId;
 use crate::server::store::dialect::Area;
 use crate::server::store::{Store, StoreError, parsed};
 use crate::server::work::Work;
+use model::day::Day;
+use model::id::ProjectId;
 
 /// Days per step.
 const DAYS_AT_ONCE: u32 = 10;

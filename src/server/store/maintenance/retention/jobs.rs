@@ -3,13 +3,13 @@
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
 use super::{Cutoff, RowCounts, Rule, Slice, count};
-use crate::model::job::{DeliveryState, JobState};
-use crate::model::time::Timestamp;
 use crate::server::store::dialect::Area;
 use crate::server::store::dialect::select::sql_placeholders;
 use crate::server::store::jobs::states::{delivery_states, job_states};
 use crate::server::store::{Store, StoreError};
 use crate::server::work::Work;
+use model::job::{DeliveryState, JobState};
+use model::time::Timestamp;
 
 /// How many jobs one statement examines.
 const EXAMINED_AT_ONCE: i64 = 500;

@@ -3,12 +3,12 @@
 use sqlx::{Any, Transaction};
 
 use super::count;
-use crate::model::day::Day;
-use crate::model::history::FetchFailure;
-use crate::model::id::ProjectId;
-use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError, word};
 use crate::server::work::Work;
+use model::day::Day;
+use model::history::FetchFailure;
+use model::id::ProjectId;
+use model::time::Timestamp;
 
 /// The failures after which a requested day is no longer fetched first.
 const FAILURES_OF_A_REQUEST: i64 = 5;

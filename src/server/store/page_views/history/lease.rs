@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use sqlx::{Any, Transaction};
 
-use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError};
 use crate::server::work::Work;
+use model::time::Timestamp;
 
 impl Store {
     /// Acquires the lease for `long` from now, unless another process has it. A lease that ends later than one acquired now was acquired before a

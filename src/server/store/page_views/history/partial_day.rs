@@ -5,12 +5,12 @@ use sqlx::Row;
 use sqlx::any::AnyRow;
 
 use super::count;
-use crate::model::day::Day;
-use crate::model::id::ProjectId;
-use crate::model::page_views::{PageViews, ViewCounts};
-use crate::model::time::Timestamp;
 use crate::server::store::{Store, StoreError, word};
 use crate::server::work::Work;
+use model::day::Day;
+use model::id::ProjectId;
+use model::page_views::{PageViews, ViewCounts};
+use model::time::Timestamp;
 
 /// One response of the upstream about a day.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,12 +7,12 @@
 use sqlx::{Any, AnyConnection, Row, Transaction};
 
 use super::FetchedDay;
-use crate::model::day::Day;
-use crate::model::id::ProjectId;
-use crate::model::page_views::ViewCounts;
 use crate::server::process::blocking;
 use crate::server::store::{Store, StoreError};
 use crate::server::work::Work;
+use model::day::Day;
+use model::id::ProjectId;
+use model::page_views::ViewCounts;
 
 /// How many rows are read at once.
 const ROWS_AT_ONCE: i64 = 1_000;

@@ -12,15 +12,15 @@ use sqlx::{Any, AnyConnection, AssertSqlSafe, Row, Transaction};
 use super::partial_day::page;
 use super::rollups::{self, DayRow};
 use super::{EmptyFetches, FetchedDay, fetched_day};
-use crate::model::day::Day;
-use crate::model::history::Mark;
-use crate::model::id::ProjectId;
-use crate::model::page_views::{PageViews, ViewCounts};
-use crate::model::time::Timestamp;
 use crate::server::process::blocking;
 use crate::server::store::dialect::Dialect;
 use crate::server::store::{Store, StoreError};
 use crate::server::work::Work;
+use model::day::Day;
+use model::history::Mark;
+use model::id::ProjectId;
+use model::page_views::{PageViews, ViewCounts};
+use model::time::Timestamp;
 
 /// Rows per statement, and per transaction.
 const ROWS_AT_ONCE: usize = 250;

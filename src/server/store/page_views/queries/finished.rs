@@ -4,15 +4,15 @@ use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
 use super::Snapshot;
-use crate::model::day::DayRange;
-use crate::model::id::JobId;
-use crate::model::job::{EXCERPT_CHARS, JobState};
-use crate::model::pull_request::PullRequestState;
-use crate::model::selection::Selection;
-use crate::model::time::Timestamp;
 use crate::server::store::dialect::select::comparable;
 use crate::server::store::jobs::states::job_states;
 use crate::server::store::{StoreError, instant, optional_word, word};
+use model::day::DayRange;
+use model::id::JobId;
+use model::job::{EXCERPT_CHARS, JobState};
+use model::pull_request::PullRequestState;
+use model::selection::Selection;
+use model::time::Timestamp;
 
 /// A completed job, with or without changes.
 #[derive(Debug, Clone, PartialEq, Eq)]

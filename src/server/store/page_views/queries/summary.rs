@@ -6,14 +6,14 @@ use serde::Deserialize;
 use sqlx::{Any, AssertSqlSafe, Executor};
 
 use super::{ANNOTATIONS_MAX, FinishedJob, Snapshot, StoredDay, finished};
-use crate::model::day::{Day, DayRange};
-use crate::model::history::{Annotation, Mark};
-use crate::model::id::{JobId, ProjectId};
-use crate::model::page_views::ViewCounts;
-use crate::model::pull_request::PullRequestState;
-use crate::model::time::Timestamp;
 use crate::server::store::dialect::{Dialect, read_json};
 use crate::server::store::{Store, StoreError};
+use model::day::{Day, DayRange};
+use model::history::{Annotation, Mark};
+use model::id::{JobId, ProjectId};
+use model::page_views::ViewCounts;
+use model::pull_request::PullRequestState;
+use model::time::Timestamp;
 
 /// The days of one range; finished jobs and annotations of another.
 #[derive(Debug)]

@@ -1,0 +1,140 @@
+//! Wire types of the analytics page and of the overview's week. Pure.
+
+use serde::{Deserialize, Serialize};
+
+use crate::history::{HistoryState, Missing, PageReport, PageRow, PagesReport, Trend};
+use crate::page_views::{FetchedPageViews, PageViews, ViewCounts};
+use crate::time::Timestamp;
+
+/// The report for one URL of the analytics page.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "source", rename_all = "snake_case")]
+pub enum AnalyticsReport {
+    /// The daily history contains the whole range.
+    Daily(Box<DailyReport>),
+    /// As `Daily`, for one documentation page.
+    OnePage(Box<OnePageReport>),
+    /// Days of the range are missing, so the figures come from the platform.
+    Live(Box<LiveReport>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DailyReport {
+    pub pages: PagesReport,
+    pub trend: Trend,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OnePageReport {
+    /// All pages, for the page's share of the views.
+    pub pages: PagesReport,
+    pub page: PageReport,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LiveReport {
+    pub views: FetchedPageViews,
+    pub history: HistoryState,
+    /// The days of the range that are missing from the daily history.
+    pub missing: Option<Missing>,
+}
+
+impl AnalyticsReport {
+    pub fn table(&self) -> PagesTable {
+        match self {
+            Self::Daily(report) => PagesTable::from(&report.pages),
+            Self::OnePage(report) => PagesTable::from(&report.pages),
+            Self::Live(report) => PagesTable::from(&report.views),
+        }
+    }
+}
+
+impl LiveReport {
+    /// Whether days of the range are missing from the daily history.
+    pub fn is_incomplete(&self) -> bool {
+        self.missing.as_ref().is_some_and(|missing| missing.days > 0)
+    }
+}
+
+/// One page of the table, from the daily history or live.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PagesTable {
+    pub rows: Vec<TableRow>,
+    /// Views of all pages in the range.
+    pub views: u64,
+    pub source: TableSource,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableSource {
+    /// `rows` and `views` count all rows that match the filter.
+    Daily {
+        rows: u64,
+        views: u64,
+    },
+    Live {
+        has_more: bool,
+        fetched_at: Timestamp,
+        stale: bool,
+        corrected: bool,
+    },
+}
+
+/// A page or a folder (`/guides/*`) with its views.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableRow {
+    pub path: String,
+    pub counts: ViewCounts,
+    /// Views now and in the previous period, over the same number of days.
+    pub change: Option<(ViewCounts, ViewCounts)>,
+    /// For a folder, the number of pages in it.
+    pub pages: Option<u32>,
+}
+
+impl PagesTable {
+    /// Whether there are rows after these, which start at `offset`.
+    pub fn has_more(&self, offset: u64) -> bool {
+        match self.source {
+            TableSource::Daily { rows, .. } => offset.saturating_add(self.rows.len() as u64) < rows,
+            TableSource::Live { has_more, .. } => has_more,
+        }
+    }
+}
+
+impl From<&PagesReport> for PagesTable {
+    fn from(report: &PagesReport) -> Self {
+        Self {
+            rows: report.rows.iter().map(TableRow::from).collect(),
+            views: report.totals.total,
+            source: TableSource::Daily { rows: report.rows_total, views: report.matching.total },
+        }
+    }
+}
+
+impl From<&FetchedPageViews> for PagesTable {
+    fn from(fetched: &FetchedPageViews) -> Self {
+        let FetchedPageViews { has_more, fetched_at, stale, corrected, .. } = *fetched;
+        Self {
+            rows: fetched.views.iter().map(TableRow::from).collect(),
+            views: fetched.totals.total,
+            source: TableSource::Live { has_more, fetched_at, stale, corrected },
+        }
+    }
+}
+
+impl From<&PageRow> for TableRow {
+    fn from(row: &PageRow) -> Self {
+        Self {
+            path: row.path.clone(),
+            counts: row.counts,
+            change: row.previous.map(|previous| (row.compared(), previous)),
+            pages: row.pages,
+        }
+    }
+}
+
+impl From<&PageViews> for TableRow {
+    fn from(page: &PageViews) -> Self {
+        Self { path: page.path.clone(), counts: page.counts(), change: None, pages: None }
+    }
+}

@@ -1,0 +1,348 @@
+//! A batch: a prompt template and a list of values that become many prompts, all or none. Pure.
+
+mod progress;
+mod values;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{BatchId, IntentId, JobId, ProjectId, TemplateId};
+use crate::job::Job;
+use crate::similar::ChangedPage;
+use crate::template::Parsed;
+use crate::time::Timestamp;
+use crate::unfilled::{self, NAMED};
+
+pub use self::progress::Progress;
+use self::values::Record;
+pub use self::values::quoted;
+
+/// The largest number of jobs in a batch.
+pub const BATCH_MAX_JOBS: usize = 200;
+
+/// The length of each prompt in a preview, in characters.
+pub const PREVIEW_CHARS: usize = 1_000;
+
+/// The longest name that people give a batch, in characters.
+pub const NAME_MAX_CHARS: usize = 80;
+
+/// The placeholder for the page that a job is about.
+pub const PAGE: &str = "page";
+
+/// A batch: a preview until it is started, then its jobs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Batch {
+    pub id: BatchId,
+    pub project: ProjectId,
+    /// The name that people gave it, or the first line of its prompt template.
+    pub name: String,
+    pub author: String,
+    /// The prompt template.
+    pub text: String,
+    pub created_at: Timestamp,
+    /// When it was confirmed; nothing is queued before that.
+    pub started_at: Option<Timestamp>,
+    /// The number of its jobs; a job and its retry count once.
+    pub total: u32,
+    /// Prompts that were sent, whatever the outcome. A retried job counts with its retry's prompt.
+    pub sent: u32,
+    /// Prompts still in the queue.
+    pub waiting: u32,
+    /// How far its jobs are; a job and its retry count once.
+    #[serde(default)]
+    pub progress: Progress,
+    /// When the last queued prompt is expected to be sent. Before the start: when it would be sent.
+    pub expected_end: Option<Timestamp>,
+    /// The median time of a job, in milliseconds; omitted once the batch was started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usual_millis: Option<i64>,
+    /// Each prompt in the order of the lines, truncated; empty once the batch was started.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub preview: Vec<String>,
+    /// Possible unfilled placeholders in the prompts of the preview; at most three.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unfilled: Vec<String>,
+    /// Pages in its list that open pull requests change; empty once the batch was started.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed_pages: Vec<ChangedPage>,
+    /// Its jobs as in lists; empty before the batch was started.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<Job>,
+    /// The `jobs` that a retry in this batch replaces.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub retried: Vec<JobId>,
+    /// The `jobs` that failed or were not accepted, and that were not retried.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub retryable: Vec<JobId>,
+    /// The `cursor` of the rest of `preview` or `jobs`; `None` if this is all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// A prepared batch that nobody started, in the list of its author.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnstartedBatch {
+    pub id: BatchId,
+    /// As [`Batch::name`].
+    pub name: String,
+    /// The beginning of its list of values.
+    pub values: String,
+    pub prepared_at: Timestamp,
+}
+
+/// A started batch in the list of batches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListedBatch {
+    pub id: BatchId,
+    /// As [`Batch::name`].
+    pub name: String,
+    pub author: String,
+    pub started_at: Timestamp,
+    pub progress: Progress,
+}
+
+/// One page of the list of batches, the newest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BatchPage {
+    pub batches: Vec<ListedBatch>,
+    /// Whether there are older ones.
+    pub has_more: bool,
+}
+
+/// The initial values of the batch form.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BatchForm {
+    pub intent: IntentId,
+    pub text: String,
+    pub values: String,
+    /// The template of the text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template: Option<TemplateId>,
+    /// Why the submitted text could not become a batch.
+    pub problem: Option<String>,
+}
+
+/// The prompt template of the batch form, after the text of a saved template was put into it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BatchPrompt {
+    pub text: String,
+    /// The saved template.
+    pub template: Option<TemplateId>,
+}
+
+/// One prompt of a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The line on which its values begin, from 1.
+    pub line: usize,
+    pub prompt: String,
+    /// The pages it is about: the value of the placeholder `page`.
+    pub paths: Vec<String>,
+}
+
+/// Fills `text` with each record of `list`. Fails with a message that has the line number. Creates no prompt longer than `most`
+/// characters.
+pub fn entries(text: &str, list: &str, most: usize) -> Result<Vec<Entry>, String> {
+    let template = Parsed::of(text);
+    let (hasher, mut seen) = (RandomState::new(), HashMap::new());
+    let mut entries: Vec<Entry> = Vec::new();
+    let page = template.names.iter().position(|name| *name == PAGE);
+    for line in lines(&template, list)? {
+        let line = line?;
+        let (number, columns) = (line.number, line.columns());
+        let length = template.filled_chars(&columns);
+        if length > most {
+            return Err(format!(
+                "Line {number}: The prompt has {length} characters; at most {most} can be sent. Shorten it."
+            ));
+        }
+        let prompt = template.filled(&columns);
+        let earlier = seen.insert(hasher.hash_one(&prompt), entries.len());
+        if earlier.is_some_and(|earlier: usize| entries[earlier].prompt == prompt) {
+            return Err(format!("Line {number} repeats an earlier line."));
+        }
+        let paths = page.map(|page| columns[page].to_owned()).into_iter().collect();
+        entries.push(Entry { line: number, prompt, paths });
+    }
+    if entries.is_empty() {
+        return Err("The list of values is empty. Write one value per line.".to_owned());
+    }
+    Ok(entries)
+}
+
+/// The beginning of each prompt of a batch that [`entries`] accepted.
+pub fn preview(text: &str, list: &str) -> Vec<String> {
+    let template = Parsed::of(text);
+    let lines = lines(&template, list).into_iter().flatten().filter_map(Result::ok);
+    let prompts = lines.map(|line| match template.beginning(&line.columns(), PREVIEW_CHARS) {
+        (prompt, true) => prompt,
+        (beginning, false) => beginning + "…",
+    });
+    prompts.collect()
+}
+
+/// Possible unfilled placeholders in the prompts of a batch that [`entries`] accepted, at most [`NAMED`]. The list fills all
+/// placeholders of the text, but other spellings and values may contain `{{…}}`.
+pub fn unfilled(text: &str, list: &str) -> Vec<String> {
+    let template = Parsed::of(text);
+    let first = lines(&template, list).into_iter().flatten().find_map(Result::ok);
+    let first = first.map(|line| template.beginning(&line.columns(), usize::MAX).0).unwrap_or_default();
+    let mut found: Vec<String> = Vec::new();
+    for name in unfilled::unfilled(&first).into_iter().chain(unfilled::unfilled(list)) {
+        if found.len() < NAMED && !found.iter().any(|known| known == name) {
+            found.push(name.to_owned());
+        }
+    }
+    found
+}
+
+/// A record of the list, with one value for each placeholder: its own or the default.
+struct Line<'a> {
+    /// The line on which it begins, from 1.
+    number: usize,
+    values: Vec<Cow<'a, str>>,
+}
+
+impl Line<'_> {
+    fn columns(&self) -> Vec<&str> {
+        self.values.iter().map(AsRef::as_ref).collect()
+    }
+}
+
+/// The records of the list, each valid or an error message.
+fn lines<'a>(
+    template: &'a Parsed<'a>,
+    list: &'a str,
+) -> Result<impl Iterator<Item = Result<Line<'a>, String>>, String> {
+    let names = &template.names;
+    if names.is_empty() {
+        return Err(
+            "The text has no placeholder such as {{page}}, so every job would be the same.".to_owned()
+        );
+    }
+    Ok(values::records(list).enumerate().map(|(count, record)| {
+        let Record { line: number, values } = record.map_err(|error| error.to_string())?;
+        if count >= BATCH_MAX_JOBS {
+            return Err(format!("Line {number} is one too many: a batch has at most {BATCH_MAX_JOBS} jobs."));
+        }
+        let values =
+            with_defaults(template, values).map_err(|actual| wrong_count(number, actual, template))?;
+        match names.iter().zip(&values).find(|(_, value)| value.trim().is_empty()) {
+            Some((name, _)) => Err(format!("Line {number}: The value of {{{{{name}}}}} is empty.")),
+            None => Ok(Line { number, values }),
+        }
+    }))
+}
+
+/// One value for each placeholder. A line has a value for each, where an empty one means the default, or only for those without
+/// a default. Otherwise fails with the number of values.
+fn with_defaults<'a>(
+    template: &'a Parsed<'a>,
+    values: Vec<Cow<'a, str>>,
+) -> Result<Vec<Cow<'a, str>>, usize> {
+    let (actual, is_whole) = (values.len(), values.len() == template.names.len());
+    let mut values = values.into_iter();
+    let columns = template.defaults.iter().map(|default| match is_whole || default.is_empty() {
+        true => values.next().map(|value| match value.trim().is_empty() && !default.is_empty() {
+            true => Cow::Borrowed(*default),
+            false => value,
+        }),
+        false => Some(Cow::Borrowed(*default)),
+    });
+    let columns: Option<Vec<_>> = columns.collect();
+    columns.filter(|_| values.next().is_none()).ok_or(actual)
+}
+
+fn wrong_count(line: usize, actual: usize, template: &Parsed) -> String {
+    let has = if actual == 1 { "1 value".to_owned() } else { format!("{actual} values") };
+    let (names, defaults) = (&template.names, &template.defaults);
+    let expected: Vec<_> = names.iter().map(|name| format!("{{{{{name}}}}}")).collect();
+    let advice = match actual < names.len() {
+        true => "Separate values with commas or tabs.",
+        false => "Put a value that contains a comma in quotes.",
+    };
+    let least = match defaults.iter().filter(|default| default.is_empty()).count() {
+        least if least == 0 || least == names.len() => String::new(),
+        least => format!(", or {least} without those that have a default"),
+    };
+    format!("Line {line} has {has}; expected {}: {}{least}. {advice}", names.len(), expected.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_becomes_a_prompt() {
+        let made =
+            entries("Check {{page}}.", "/a\n\n  \"/b, c\" \n", 99).unwrap_or_else(|why| panic!("{why}"));
+        let made: Vec<_> = made
+            .iter()
+            .map(|entry| (entry.line, entry.prompt.as_str(), entry.paths.first().map(String::as_str)))
+            .collect();
+        assert_eq!(made, [(1, "Check /a.", Some("/a")), (3, "Check /b, c.", Some("/b, c"))]);
+    }
+
+    #[test]
+    fn placeholders_take_columns_in_order_of_appearance() {
+        let text = "{{tone}}: {{name}} and {{tone}}";
+        let made =
+            entries(text, "calm, Ada\nloud\tBob, the second", 99).unwrap_or_else(|why| panic!("{why}"));
+        assert_eq!(made[0].prompt, "calm: Ada and calm");
+        assert_eq!(made[1].prompt, "loud: Bob, the second and loud");
+        assert!(made[0].paths.is_empty());
+        let made = entries("{{tone}}: {{page}}", "/calm, /a", 99).unwrap_or_else(|why| panic!("{why}"));
+        assert_eq!(made[0].paths, ["/a"]);
+    }
+
+    #[test]
+    fn line_may_omit_values_with_a_default() {
+        let prompts = |text: &str, list: &str| {
+            let made = entries(text, list, 99).unwrap_or_else(|why| panic!("{why}"));
+            made.into_iter().map(|entry| entry.prompt).collect::<Vec<_>>()
+        };
+        let text = "{{version=3.2}}: {{page}}";
+        assert_eq!(prompts(text, "/a\n4,/b\n,/c"), ["3.2: /a", "4: /b", "3.2: /c"]);
+        assert_eq!(prompts("{{page=/}}", "/a"), ["/a"]);
+        assert_eq!(preview(text, "/a"), ["3.2: /a"]);
+        let error = entries(text, "4,/b,/c", 99).err().unwrap_or_default();
+        assert!(error.contains("expected 2: {{version}}, {{page}}, or 1 without those that"), "{error}");
+        let error = entries("{{a=1}}{{b=2}}", "x", 99).err().unwrap_or_default();
+        assert!(error.contains("expected 2: {{a}}, {{b}}. "), "{error}");
+    }
+
+    #[test]
+    fn invalid_list_is_refused_with_its_line() {
+        let wrong = |text: &str, list: &str| entries(text, list, 40).err().unwrap_or_default();
+        assert!(wrong("no place", "/a").contains("{{page}}"));
+        assert_eq!(
+            wrong("{{a}} {{b}}", "x,y\nx"),
+            "Line 2 has 1 value; expected 2: {{a}}, {{b}}. Separate values with commas or tabs."
+        );
+        assert_eq!(
+            wrong("{{a}}", "\"x\ny\"\nx, y, z"),
+            "Line 3 has 3 values; expected 1: {{a}}. Put a value that contains a comma in quotes."
+        );
+        assert_eq!(wrong("{{a}} {{b}}", "x,y\nx,"), "Line 2: The value of {{b}} is empty.");
+        assert_eq!(wrong("{{a}}", "x\n\" \""), "Line 2: The value of {{a}} is empty.");
+        assert!(wrong("{{a}}", "x\n\"y").starts_with("Line 2: A value begins with a quote"));
+        assert!(wrong("{{a}}", "x\n\nx").starts_with("Line 3 repeats"));
+        assert!(wrong("{{a}}", " \n").contains("empty"));
+        assert!(
+            wrong("{{a}}{{a}}", &format!("b\n{}", "é".repeat(21))).starts_with("Line 2: The prompt has 42")
+        );
+        let many: String = (0..=BATCH_MAX_JOBS).map(|n| format!("{n}\n")).collect();
+        assert!(wrong("{{a}}", &many).starts_with("Line 201 is one too many"));
+    }
+
+    #[test]
+    fn a_preview_has_the_beginning_of_each_prompt() {
+        let long = "é".repeat(PREVIEW_CHARS);
+        let made = preview("{{a}}", &format!("{long}\n\n{long}x\n/b"));
+        assert_eq!(made, [long.clone(), format!("{long}…"), "/b".to_owned()]);
+        assert!(preview("no place", "/a").is_empty());
+    }
+}

@@ -1,0 +1,99 @@
+//! How far the jobs of a batch are. Pure.
+
+use serde::{Deserialize, Serialize};
+
+use crate::job::{Job, JobState};
+
+/// Numbers of jobs. Each job is in `jobs`, and in one of `queued`, `running`, `completed`, `failed`, `rejected`, `unknown`,
+/// `cancelled`, `other` and `resolved`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    pub jobs: u64,
+    pub queued: u64,
+    /// Being sent, or active.
+    pub running: u64,
+    /// With or without changes, even if archived later.
+    pub completed: u64,
+    pub failed: u64,
+    pub rejected: u64,
+    pub unknown: u64,
+    pub cancelled: u64,
+    /// With a status that Docket does not recognize.
+    pub other: u64,
+    /// Jobs without a pull request whose retry outside the batch opened one.
+    pub resolved: u64,
+    /// Jobs that opened a pull request.
+    pub pull_requests: u64,
+    /// The part of `completed` that changed nothing.
+    pub no_changes: u64,
+}
+
+impl Progress {
+    pub fn of<'a>(jobs: impl Iterator<Item = &'a Job>) -> Self {
+        let mut progress = Self::default();
+        for job in jobs {
+            if job.is_resolved() {
+                progress.add_resolved(1);
+                continue;
+            }
+            progress.add(job.state, 1);
+            progress.pull_requests += u64::from(job.badge().pr_link.is_some());
+            progress.no_changes += u64::from(job.has_no_changes());
+        }
+        progress
+    }
+
+    /// Adds `jobs` jobs in this state.
+    pub fn add(&mut self, state: JobState, jobs: u64) {
+        self.jobs += jobs;
+        *match state {
+            JobState::Queued => &mut self.queued,
+            JobState::Sending | JobState::Active => &mut self.running,
+            JobState::Completed | JobState::Archived => &mut self.completed,
+            JobState::Failed => &mut self.failed,
+            JobState::Rejected => &mut self.rejected,
+            JobState::Unknown => &mut self.unknown,
+            JobState::Cancelled => &mut self.cancelled,
+            JobState::Other => &mut self.other,
+        } += jobs;
+    }
+
+    /// Adds `jobs` jobs that a retry outside the batch resolved.
+    pub fn add_resolved(&mut self, jobs: u64) {
+        self.jobs += jobs;
+        self.resolved += jobs;
+    }
+
+    /// The jobs whose prompt was sent, whatever the outcome.
+    pub const fn sent(&self) -> u64 {
+        self.jobs - self.queued - self.cancelled
+    }
+
+    /// The jobs that change only through a person.
+    pub const fn finished(&self) -> u64 {
+        self.jobs - self.queued - self.running - self.other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strum::VariantArray;
+
+    use super::*;
+
+    #[test]
+    fn every_job_is_counted_once() {
+        let mut progress = Progress::default();
+        for state in JobState::VARIANTS {
+            progress.add(*state, 1);
+        }
+        progress.add_resolved(1);
+        let Progress { queued, running, completed, failed, rejected, unknown, cancelled, .. } = progress;
+        let Progress { other, resolved, .. } = progress;
+        assert_eq!(
+            queued + running + completed + failed + rejected + unknown + cancelled + other + resolved,
+            progress.jobs
+        );
+        assert_eq!((progress.jobs, progress.sent(), progress.finished()), (11, 9, 7));
+    }
+}

@@ -1,0 +1,59 @@
+//! Hourly budgets of upstream calls, as people see them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::time::Timestamp;
+
+/// One budget over a rolling hour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Meter {
+    /// Calls made in the last 60 minutes.
+    pub used: u32,
+    /// Calls allowed in 60 minutes.
+    pub limit: u32,
+    /// When the next call fits; `None` if one fits now. Calls wait while the budget is spent or the upstream requested a pause.
+    pub next_fits_at: Option<Timestamp>,
+}
+
+/// The budgets of one project, and other figures that every page shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Budgets {
+    /// New jobs.
+    pub creates: Meter,
+    /// Follow-ups.
+    pub follow_ups: Meter,
+    /// Analytics requests, shared by all projects of the key.
+    pub analytics: Meter,
+    /// The number of queued prompts of this project.
+    pub waiting: u32,
+    /// How many jobs ended or need attention since this person last opened the notifications, and how many notices about
+    /// API tokens are new.
+    #[serde(default)]
+    pub unread: u32,
+    /// Only the jobs of `unread`. Not sent to browsers.
+    #[serde(skip)]
+    pub unread_jobs: u32,
+    /// How many pull requests of this project wait for a reviewer; `None` without a connection to a code host.
+    #[serde(default)]
+    pub reviews: Option<u32>,
+    pub notice: Option<Notice>,
+}
+
+/// A notice about the upstream on top of pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Notice {
+    /// Its circuit breaker is open.
+    Failing,
+    /// It refuses the key. Only for administrators.
+    KeyRefused,
+    /// It refuses an operation of this project.
+    OperationRefused,
+}
+
+impl Meter {
+    /// The number of calls that fit now.
+    pub fn left(self) -> u32 {
+        if self.next_fits_at.is_some() { 0 } else { self.limit.saturating_sub(self.used) }
+    }
+}

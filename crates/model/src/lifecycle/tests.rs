@@ -1,0 +1,248 @@
+use std::collections::BTreeMap;
+
+use strum::VariantArray;
+
+use super::{Attention, DeliveryStep, JobStep, Standing};
+use crate::audit::Action;
+use crate::job::{DeliveryState, JobState, NO_END, NOT_FOUND};
+
+/// Every step in every state of a delivery: the state after it, or `-` where it is refused.
+const DELIVERIES: &str = "
+    step              new       queued     sending   accepted  rejected  cancelled  unknown
+    commit            queued    -          -         -         -         -          -
+    import            accepted  -          -         -         -         -          -
+    claim             -         sending    -         -         -         -          -
+    accept            -         -          accepted  -         -         -          accepted
+    reject            -         -          rejected  -         -         -          rejected
+    requeue           -         -          queued    -         -         -          queued
+    lose_outcome      -         -          unknown   -         -         -          unknown
+    cancel            -         cancelled  -         -         -         -          -
+    reject_follow_up  -         rejected   -         -         -         -          -
+    send_again        -         -          -         -         -         -          queued
+    mark_accepted     -         -          -         -         -         -          accepted";
+
+/// The same for jobs, with `*` where the platform's status decides. Steps of the first prompt have the names of the delivery's
+/// steps.
+const JOBS: &str = "
+    step              new     queued     sending   active  completed  archived  failed  rejected  cancelled  unknown   other
+    commit            queued  -          -         -       -          -         -       -         -          -         -
+    import            *       -          -         -       -          -         -       -         -          -         -
+    claim             -       sending    -         -       -          -         -       -         -          -         -
+    accept            -       -          *         -       -          -         -       -         -          *         -
+    reject            -       -          rejected  -       -          -         -       -         -          rejected  -
+    requeue           -       -          queued    -       -          -         -       -         -          queued    -
+    lose_outcome      -       -          unknown   -       -          -         -       -         -          unknown   -
+    cancel            -       cancelled  -         -       -          -         -       -         -          -         -
+    reject_follow_up  -       -          -         -       -          -         -       -         -          -         -
+    send_again        -       -          -         -       -          -         -       -         -          queued    -
+    mark_accepted     -       -          -         -       -          -         -       -         -          *         -
+    response          -       -          -         *       *          *         *       -         -          -         *
+    poll              -       -          -         *       *          *         *       -         -          -         *
+    give_up           -       -          -         other   other      other     other   -         -          -         other";
+
+fn job_steps() -> Vec<(&'static str, JobStep)> {
+    let first = DeliveryStep::VARIANTS.iter().map(|step| (step.as_str(), JobStep::FirstPrompt(*step)));
+    first
+        .chain([("response", JobStep::Response), ("poll", JobStep::Poll), ("give_up", JobStep::GiveUp)])
+        .collect()
+}
+
+/// The rows of a table above, each cell with the state of its column; `None` before the first state.
+fn cells(
+    table: &'static str,
+) -> impl Iterator<Item = (&'static str, Vec<(Option<&'static str>, &'static str)>)> {
+    let mut lines = table.lines().skip(1).map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let states = lines.next().unwrap_or_default();
+    lines.map(move |line| {
+        let before = states.iter().skip(1).map(|state| Some(*state).filter(|state| *state != "new"));
+        assert_eq!(line.len(), states.len(), "{line:?}");
+        (line[0], before.zip(line[1..].iter().copied()).collect())
+    })
+}
+
+#[test]
+fn delivery_allows_only_the_steps_of_its_table() {
+    let rows: Vec<_> = cells(DELIVERIES).collect();
+    assert!(rows.iter().map(|(name, _)| *name).eq(DeliveryStep::VARIANTS.iter().map(|step| step.as_str())));
+    for ((name, row), step) in rows.iter().zip(DeliveryStep::VARIANTS) {
+        assert_eq!(row.len(), 1 + DeliveryState::VARIANTS.len());
+        for (before, expected) in row {
+            let after = step.after(before.map(|state| state.parse().expect("a state")));
+            assert_eq!(after.map_or("-", DeliveryState::as_str), *expected, "{name} from {before:?}");
+        }
+    }
+}
+
+#[test]
+fn job_allows_only_the_steps_of_its_table() {
+    let steps = job_steps();
+    let rows: Vec<_> = cells(JOBS).collect();
+    assert!(rows.iter().map(|(name, _)| name).eq(steps.iter().map(|(name, _)| name)));
+    let statuses = ["active", "completed", "archived", "failed", "paused"];
+    for ((name, row), (_, step)) in rows.iter().zip(steps) {
+        assert_eq!(row.len(), 1 + JobState::ALL.len());
+        for (before, expected) in row {
+            let before = before.map(|state| state.parse().expect("a state"));
+            for status in statuses {
+                let after = step.after(before, Some(status)).map_or("-", JobState::as_str);
+                let expected = match *expected {
+                    "*" => JobState::of(DeliveryState::Accepted, Some(status)).as_str(),
+                    expected => expected,
+                };
+                assert_eq!(after, expected, "{name} from {before:?} with {status}");
+            }
+        }
+    }
+}
+
+/// The store changes a first prompt and its job in one transaction: no step may be possible for only one of them.
+#[test]
+fn job_allows_every_step_of_its_first_prompt() {
+    for step in DeliveryStep::VARIANTS.iter().filter(|step| **step != DeliveryStep::RejectFollowUp) {
+        for before in DeliveryState::VARIANTS.iter().filter(|state| **state != DeliveryState::Accepted) {
+            let job = JobState::of(*before, None);
+            let expected = step.after(Some(*before)).map(|after| JobState::of(after, Some("active")));
+            assert_eq!(
+                JobStep::FirstPrompt(*step).after(Some(job), Some("active")),
+                expected,
+                "{step:?} {before:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn only_steps_by_people_are_audited() {
+    let audited = |step: DeliveryStep, position| step.audit(position).map(Action::as_str);
+    let first: Vec<_> = DeliveryStep::VARIANTS.iter().map(|step| audited(*step, 0).unwrap_or("-")).collect();
+    let words = "job_start adopt - - - - - cancel - resend resolve";
+    assert_eq!(first.join(" "), words);
+    let later: Vec<_> = DeliveryStep::VARIANTS.iter().map(|step| audited(*step, 1).unwrap_or("-")).collect();
+    assert_eq!(later.join(" "), words.replace("job_start", "follow_up"));
+}
+
+#[test]
+fn webhooks_report_finished_jobs_and_resolved_deliveries() {
+    let moving = [JobState::Queued, JobState::Sending, JobState::Active, JobState::Other];
+    assert!(JobState::ALL.iter().all(|state| state.is_moving() == moving.contains(state)));
+    for (name, step) in job_steps() {
+        for before in JobState::ALL {
+            for after in JobState::ALL {
+                let expected = match name {
+                    "give_up" => true,
+                    "mark_accepted" => !moving.contains(&after),
+                    _ => moving.contains(&before) && !moving.contains(&after),
+                };
+                assert_eq!(step.is_reported(before, after), expected, "{name}: {before} to {after}");
+            }
+        }
+    }
+}
+
+/// Every state with every combination of the other facts.
+#[test]
+fn state_decides_attention_unless_archived_dismissed_or_resolved() {
+    let rules = JobState::ALL.map(|state| (state.as_str(), state.attention()));
+    assert_eq!(
+        rules,
+        [
+            ("queued", Attention::ForFollowUps),
+            ("sending", Attention::ForFollowUps),
+            ("active", Attention::ForFollowUps),
+            ("completed", Attention::WithoutPullRequest),
+            ("archived", Attention::ForFollowUps),
+            ("failed", Attention::Always),
+            ("rejected", Attention::Always),
+            ("cancelled", Attention::Never),
+            ("unknown", Attention::Always),
+            ("other", Attention::WhenLost),
+        ]
+    );
+    for state in JobState::ALL {
+        for bits in 0..128 {
+            let bit = |at: u8| bits & (1_u8 << at) != 0;
+            let standing = Standing {
+                state,
+                is_archived: bit(0),
+                is_dismissed: bit(1),
+                has_pull_request: bit(2),
+                is_lost: bit(3),
+                has_unknown_delivery: bit(4),
+                last_was_rejected: bit(5),
+                is_resolved: bit(6),
+            };
+            let word = state.as_str();
+            let expected = if bit(0) || bit(1) || bit(6) || word == "cancelled" {
+                false
+            } else {
+                ["unknown", "failed", "rejected"].contains(&word)
+                    || (word == "completed" && !bit(2))
+                    || (word == "other" && bit(3))
+                    || bit(4)
+                    || bit(5)
+            };
+            assert_eq!(standing.needs_attention(), expected, "{standing:?}");
+        }
+    }
+    let lost = [Some(NOT_FOUND), Some(NO_END), Some("active"), Some(""), None].map(Standing::is_lost);
+    assert_eq!(lost, [true, true, false, false, false]);
+}
+
+#[test]
+fn follow_ups_depend_on_their_first_prompt() {
+    let words = |which: fn(DeliveryState) -> bool| -> Vec<_> {
+        DeliveryState::VARIANTS.iter().filter(|state| which(**state)).map(|state| state.as_str()).collect()
+    };
+    assert_eq!(words(DeliveryState::accepts_follow_ups), ["queued", "sending", "accepted"]);
+    for state in JobState::ALL {
+        let refuses = matches!(state, JobState::Rejected | JobState::Cancelled | JobState::Unknown);
+        assert_eq!(state.accepts_follow_ups(), !refuses, "{state}");
+    }
+    assert_eq!(words(DeliveryState::ends_follow_ups), ["rejected", "cancelled"]);
+    assert_eq!(words(DeliveryState::has_outcome), ["accepted", "rejected", "cancelled", "unknown"]);
+    assert_eq!(words(DeliveryState::may_be_queued_again), ["queued", "sending", "unknown"]);
+}
+
+/// The arrows of a diagram, from lines such as `queued --> sending: claim`.
+fn arrows_of(diagram: &str) -> BTreeMap<(String, String), Vec<String>> {
+    let arrows = diagram.lines().filter_map(|line| {
+        let (ends, steps) = line.trim().split_once(": ")?;
+        let (from, to) = ends.split_once(" --> ")?;
+        let steps = steps.split(", ").map(str::to_owned).collect();
+        Some(((from.to_owned(), to.to_owned()), steps))
+    });
+    arrows.collect()
+}
+
+#[test]
+fn the_diagrams_agree_with_the_tables() {
+    let document = include_str!("../../../../docs/design/delivery.md");
+    let diagrams: Vec<&str> =
+        document.split("```").filter(|block| block.starts_with("mermaid\nstateDiagram-v2")).collect();
+    assert_eq!(diagrams.len(), 2, "deliveries and jobs");
+
+    let mut deliveries = BTreeMap::<_, Vec<String>>::new();
+    let mut jobs = BTreeMap::<_, Vec<String>>::new();
+    let name = |step: &str| step.replace('_', " ");
+    let start = |state: Option<&str>| state.unwrap_or("[*]").to_owned();
+    for step in DeliveryStep::VARIANTS {
+        for before in [None].into_iter().chain(DeliveryState::VARIANTS.iter().copied().map(Some)) {
+            let Some(after) = step.after(before) else { continue };
+            let arrow = (start(before.map(DeliveryState::as_str)), after.as_str().to_owned());
+            deliveries.entry(arrow).or_default().push(name(step.as_str()));
+        }
+    }
+    let diagram_state = |state: JobState| if state.is_accepted() { "platform" } else { state.as_str() };
+    for (step_name, step) in job_steps() {
+        for before in [None].into_iter().chain(JobState::ALL.map(Some)) {
+            let Some(after) = step.after(before, Some("active")) else { continue };
+            let arrow = (start(before.map(diagram_state)), diagram_state(after).to_owned());
+            let steps = jobs.entry(arrow).or_default();
+            if !steps.contains(&name(step_name)) {
+                steps.push(name(step_name));
+            }
+        }
+    }
+    assert_eq!(arrows_of(diagrams[0]), deliveries);
+    assert_eq!(arrows_of(diagrams[1]), jobs);
+}
