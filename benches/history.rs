@@ -103,7 +103,10 @@ async fn measure() {
         drop(it.analytics.page(&project, range, Compare::None, "/guides/section-17/page-17").await.unwrap());
     })
     .await;
-    both.time("movers", 50, "", async |it| drop(it.analytics.movers(&project, range).await.unwrap())).await;
+    both.time("falling pages", 50, "", async |it| {
+        drop(it.analytics.falling_pages(&project, range).await.unwrap());
+    })
+    .await;
 
     let year = self::range(DAYS);
     let views = PageViewsQuery { range: year, ..query.views.clone() };

@@ -1,4 +1,5 @@
 -- PostgreSQL refuses a row whose value in a B-tree is longer than 2,704 bytes: a day with a long path was never written.
+-- Tables: page_paths
 
 -- `decode` is immutable, `convert_to` is not. It reads a backslash as the start of an escape.
 CREATE UNIQUE INDEX page_paths_by_hash

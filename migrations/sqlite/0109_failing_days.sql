@@ -1,4 +1,5 @@
 -- Empty responses became final days without views, and a day that always failed delayed the others.
+-- Tables: none
 
 -- On how many days in a row the platform returned no views for this day, and the last of them.
 ALTER TABLE history_days ADD COLUMN empty_fetches BIGINT NOT NULL DEFAULT 0;

@@ -7,18 +7,19 @@ use leptos::prelude::*;
 #[cfg(feature = "ssr")]
 use crate::server::{
     analytics::{
-        report, saved,
+        report,
         table_query::{TableQuery, word},
     },
-    auth::guard,
+    auth::{guard, roles::PageData},
     response_size::shortened,
     upstream::page_views::PageViewsQuery,
 };
 #[cfg(feature = "ssr")]
 use model::analytics_query::AnalyticsQuery;
+#[cfg(feature = "ssr")]
 use model::analytics_report::AnalyticsReport;
 use model::error::AppError;
-use model::history::{Movers, PageEffect, PageReport, PagesReport, Trend};
+use model::history::{PageEffect, PagesReport, Trend};
 use model::page_views::FetchedPageViews;
 #[cfg(feature = "ssr")]
 use model::{id::JobId, user::Role};
@@ -50,17 +51,10 @@ pub async fn views(
     Ok(shortened::views(found))
 }
 
-/// The report for `query`, the query string of the analytics page: from the daily history if it contains the whole
-/// range, otherwise live.
-#[server(name = GetReport, prefix = "/api", endpoint = "analytics/report")]
-pub async fn analytics_report(project: String, query: String) -> Result<AnalyticsReport, AppError> {
-    Ok(shortened::report(report_of(&project, saved::parsed(&query)).await?))
-}
-
-/// As [`analytics_report`], for pages, which have parsed the query already.
+/// The report of the analytics page: from the daily history if it contains the whole range, otherwise live. No endpoint returns it.
 #[cfg(feature = "ssr")]
 pub async fn report_of(project: &str, query: AnalyticsQuery) -> Result<AnalyticsReport, AppError> {
-    let caller = guard::of::<GetReport>()?;
+    let caller = guard::of_page(PageData::AnalyticsReport)?;
     let project = caller.project(project)?;
     report::report(&caller, &project, query).await
 }
@@ -107,33 +101,6 @@ pub async fn trend(
     let _permit = caller.query_permit().await?;
     let compare = word(compare.as_deref())?;
     Ok(shortened::trend(caller.state.analytics.trend(&project, range, compare, path.as_deref()).await?))
-}
-
-/// The pages with the largest changes against the previous period.
-#[server(name = GetMovers, prefix = "/api", endpoint = "analytics/movers")]
-pub async fn movers(project: String, from: String, to: String) -> Result<Movers, AppError> {
-    let caller = guard::of::<GetMovers>()?;
-    let project = caller.project(&project)?;
-    let range = PageViewsQuery::range(Some(&from), Some(&to), caller.state.today())?;
-    let _permit = caller.query_permit().await?;
-    caller.state.analytics.movers(&project, range).await
-}
-
-/// One page (or a folder, `/guides/*`): its row, its trend and the jobs about it.
-#[server(name = GetPageReport, prefix = "/api", endpoint = "analytics/page")]
-pub async fn page(
-    project: String,
-    path: String,
-    from: String,
-    to: String,
-    compare: Option<String>,
-) -> Result<PageReport, AppError> {
-    let caller = guard::of::<GetPageReport>()?;
-    let project = caller.project(&project)?;
-    let range = PageViewsQuery::range(Some(&from), Some(&to), caller.state.today())?;
-    let _permit = caller.query_permit().await?;
-    let compare = word(compare.as_deref())?;
-    Ok(shortened::page(caller.state.analytics.page(&project, range, compare, &path).await?))
 }
 
 /// Views of each page of a completed job in whole weeks before and after it finished; none for a job in another state.

@@ -4,7 +4,6 @@ pub mod annotations;
 mod effect;
 pub mod export;
 mod known_figures;
-mod movers;
 mod period;
 pub mod report;
 pub mod saved;
@@ -25,12 +24,13 @@ use crate::server::store::Store;
 use crate::server::store::page_views::queries::{FinishedJob, Paths, Snapshot, SummaryRanges};
 use model::day::{Day, DayRange};
 use model::error::AppError;
-use model::history::{
-    Compare, Comparison, JobEffect, Movers, PageEffect, PageReport, PageRow, PagesReport, Trend,
-};
+use model::history::{Compare, Comparison, JobEffect, PageEffect, PageReport, PageRow, PagesReport, Trend};
 use model::id::{JobId, ProjectId};
 use model::page_views::ViewCounts;
 use model::selection::Selection;
+
+/// The number of pages in a list of falling ones.
+const FALLING_PAGES: usize = 10;
 
 /// Reports on the daily history. Each report reads one consistent snapshot of the database.
 #[derive(Clone)]
@@ -139,14 +139,18 @@ impl Analytics {
         trend_of(&mut snapshot, &period, comparable.as_ref(), &selection, &days).await
     }
 
-    /// The largest changes against the previous period, which must be stored too.
-    pub async fn movers(&self, project: &ProjectId, range: DayRange) -> Result<Movers, AppError> {
+    /// The pages that lost the most views against the previous period, which must be stored too; at most [`FALLING_PAGES`].
+    pub async fn falling_pages(
+        &self,
+        project: &ProjectId,
+        range: DayRange,
+    ) -> Result<Vec<PageRow>, AppError> {
         let mut snapshot = self.store.snapshot(project).await?;
         let period = Period::read(&mut snapshot, range).await?;
         let comparable = period.must_be_comparable(&mut snapshot).await?;
         let paths = snapshot.paths(comparable.previous.from().min(range.from())).await?;
         let figures = figures(&mut snapshot, &period, Some(&comparable), &paths).await?;
-        Ok(blocking::run(paths.len(), move || movers::of(&paths, &figures)).await)
+        Ok(blocking::run(paths.len(), move || table::falling(&paths, &figures, FALLING_PAGES)).await)
     }
 
     /// One page or folder: its row, its trend and all jobs about it, also those outside the range.

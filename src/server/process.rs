@@ -8,7 +8,6 @@ pub mod clock_check;
 pub mod failures;
 pub mod heartbeat;
 pub mod listen;
-pub mod normalization;
 pub mod reload;
 pub mod restore;
 pub mod retention;

@@ -79,14 +79,10 @@ pub enum StoreError {
     )]
     Newer(i64),
     #[error(
-        "the database was written by an older Docket (its schema has step {0}), and this version upgrades only step {from}: \
-         start the last version before 0.1.0 once, then this one", from = dialect::bridge::FROM
+        "the database was written by a Docket before 0.1.0 (its schema has step {0}), and this version upgrades only databases of 0.1.0 or \
+         later: start version 0.1.0 once, then this one"
     )]
     Older(i64),
-    #[error(
-        "a process of a version before 0.1.0 used the database less than {0} s ago: stop all of them, wait {0} s, and start again"
-    )]
-    ServedByEarlier(u64),
     #[error("PostgreSQL at {url} did not answer within {waited} s: {error}")]
     Down { url: String, error: String, waited: u64 },
     #[error("{0}")]

@@ -2,7 +2,7 @@
 
 use model::user::Role;
 
-use crate::helpers::work::{work, work_at};
+use crate::helpers::work::work_at;
 use crate::helpers::{Installation, PASSWORD, TestApp, tags};
 
 #[tokio::test]
@@ -155,10 +155,4 @@ async fn decomposed_username_signs_in() {
         let response = app.anonymous().sign_in(name, "a sentence of my own").await;
         assert_eq!(response.status, 200, "{name:?}: {}", response.text);
     }
-    // As an earlier version stored it.
-    let mut connection = app.ledger().connection().await;
-    let before = sqlx::query("UPDATE users SET name = $1 WHERE name = $2").bind(decomposed).bind(composed);
-    before.execute(&mut connection).await.unwrap();
-    app.state().store.normalize_usernames(&work()).await.unwrap();
-    assert_eq!(app.anonymous().sign_in(decomposed, "a sentence of my own").await.status, 200);
 }

@@ -6,7 +6,7 @@ use reqwest::Method;
 use wiremock::ResponseTemplate;
 
 use crate::analytics_pages::{NOON, at};
-use crate::helpers::{Archive, TestApp, Written, days, json, rows, views_answer};
+use crate::helpers::{Archive, TestApp, Written, days, figures, rows, table_rows, views_answer};
 
 const ODD: &str = "/\"><img src=x onerror=alert(1)>&amp;";
 
@@ -52,9 +52,7 @@ async fn viewers_see_only_actions_that_they_may_use() {
             assert_eq!((daily.clone() + &live).contains(post), may_post, "{name} {post}");
         }
     }
-    let elsewhere = [("project", "nowhere"), ("query", "")];
-    let viewer = app.sign_in("vera").await;
-    viewer.post("/api/analytics/report", &elsewhere).await.refused(404, "not_found");
+    assert_eq!(app.sign_in("vera").await.get("/p/nowhere/analytics").await.status, 404);
 }
 
 #[tokio::test]
@@ -99,23 +97,20 @@ async fn report_comes_from_the_history_or_live() {
         archive.put("docs", Written::new(day, rows(&[("/a", 3, 1), ("/b/c", 30, 12)]))).await;
     }
     let viewer = app.sign_in("vera").await;
-    let pairs = |query| [("project", "docs"), ("query", query)];
-    let daily = pairs("from=2026-11-08&to=2026-11-14&sort=path&limit=1&page=2");
-    let report = viewer.post_json("/api/analytics/report", &daily).await;
-    assert_eq!(report["source"], "daily");
-    let (pages, row) = (&report["pages"], &report["pages"]["rows"][0]);
-    assert_eq!(
-        (&row["path"], &row["human"], &row["total"]),
-        (&json!("/b/c"), &json!(210), &json!(294)),
-        "{row}"
-    );
-    assert_eq!((&pages["rows_total"], &pages["totals"]["total"]), (&json!(2), &json!(322)));
+    let page = async |query: &str| viewer.get(&format!("/p/docs/analytics?{query}")).await;
+    let daily = page("from=2026-11-08&to=2026-11-14&sort=path&limit=1&page=2").await.text;
+    assert!(daily.contains("From the daily history"), "{daily}");
+    let [row] = &table_rows(&daily, "pages daily")[..] else { panic!("{daily}") };
+    assert_eq!(row[..4], ["/b/c", "210", "84", "294"]);
+    assert!(daily.contains("Rows 2 to 2 of 2"), "{daily}");
+    assert_eq!(figures(&daily)[0], "322");
 
-    let live = pairs("from=2026-10-01&to=2026-10-02&sort=path");
-    let report = viewer.post_json("/api/analytics/report", &live).await;
-    assert_eq!((&report["source"], &report["missing"]["days"]), (&json!("live"), &json!(2)));
-    assert_eq!(report["views"]["views"].as_array().unwrap().len(), 2);
+    let live = page("from=2026-10-01&to=2026-10-02&sort=path").await.text;
+    assert!(live.contains("Live from the platform"), "{live}");
+    let lacking = live.split("which lacks ").nth(1).unwrap().trim_start_matches("<!>");
+    assert!(lacking.starts_with("<span data-number=\"2\">"), "{lacking}");
+    assert_eq!(table_rows(&live, "pages live").len(), 2);
     for bad in ["limit=0", "sort=odd&from=2026-11-08&to=2026-11-14", "from=yesterday"] {
-        viewer.post("/api/analytics/report", &pairs(bad)).await.refused(400, "bad_input");
+        assert_eq!(page(bad).await.status, 400, "{bad}");
     }
 }

@@ -14,7 +14,8 @@ use rand::{Rng, SeedableRng};
 use serde_json::Value;
 
 use crate::helpers::{
-    Archive, Browser, EmulatedUpstream, Rows, Settings, TestApp, Written, counts, day, days, json, rows,
+    Archive, Browser, EmulatedUpstream, Rows, Settings, TestApp, Written, counts, day, days, figures, json,
+    rows, table_rows,
 };
 
 /// An app with a frozen clock.
@@ -354,7 +355,7 @@ async fn range_with_missing_days_is_refused_without_an_upstream_call() {
         ("2023-12-01", "2026-11-21"),
     ] {
         let pairs = [("project", "docs"), ("from", from), ("to", to), ("path", "/a")];
-        for endpoint in ["pages", "trend", "movers", "page"] {
+        for endpoint in ["pages", "trend"] {
             let response = viewer.post(&format!("/api/analytics/{endpoint}"), &pairs).await;
             let message = response.refused(409, "not_in_history");
             assert!(message.contains(&day(from).long()) && message.contains(&day(to).long()), "{message}");
@@ -384,14 +385,17 @@ async fn invalid_table_queries_are_refused_with_a_message() {
         let pairs: Vec<_> = [("project", "docs")].iter().chain(bad).copied().collect();
         viewer.post("/api/analytics/pages", &pairs).await.refused(400, "bad_input");
     }
-    for endpoint in ["trend", "movers", "page"] {
-        for (from, to) in [("2026-02-30", "2026-03-01"), ("2026-03-02", "2026-03-01"), ("x", "")] {
-            let pairs = [("project", "docs"), ("from", from), ("to", to), ("path", "/a")];
-            viewer.post(&format!("/api/analytics/{endpoint}"), &pairs).await.refused(400, "bad_input");
+    for (from, to) in [("2026-02-30", "2026-03-01"), ("2026-03-02", "2026-03-01"), ("x", "")] {
+        let pairs = [("project", "docs"), ("from", from), ("to", to), ("path", "/a")];
+        viewer.post("/api/analytics/trend", &pairs).await.refused(400, "bad_input");
+        for path in ["", "&path=/a"] {
+            let page = viewer.get(&format!("/p/docs/analytics?from={from}&to={to}{path}")).await;
+            assert_eq!(page.status, 400, "{from} {to} {path}");
         }
-        let nowhere = [("project", "nowhere"), ("from", "2026-11-01"), ("to", "2026-11-02"), ("path", "/a")];
-        viewer.post(&format!("/api/analytics/{endpoint}"), &nowhere).await.refused(404, "not_found");
     }
+    let nowhere = [("project", "nowhere"), ("from", "2026-11-01"), ("to", "2026-11-02"), ("path", "/a")];
+    viewer.post("/api/analytics/trend", &nowhere).await.refused(404, "not_found");
+    assert_eq!(viewer.get("/p/nowhere/analytics?path=/a").await.status, 404);
     viewer.post("/api/analytics/pages", &[("project", "nowhere")]).await.refused(404, "not_found");
     viewer.post("/api/analytics/trend", &[("project", "docs")]).await.refused(400, "bad_input");
     assert_eq!(app.upstream.requests().await.len(), 0);
@@ -507,11 +511,11 @@ async fn report_of_a_range_into_the_future_ends_today() {
         archive.write(day, rows(&[("/a", 30, 5)])).await;
     }
     let viewer = app.sign_in("vera").await;
-    let pairs = |query: &'static str| [("project", "docs"), ("query", query)];
-    let report = viewer.post_json("/api/analytics/report", &pairs("from=2026-11-19&to=2026-12-24")).await;
-    assert_eq!((&report["source"], &report["pages"]["totals"]["total"]), (&json!("daily"), &json!(70)));
+    let report = viewer.get("/p/docs/analytics?from=2026-11-19&to=2026-12-24").await.text;
+    assert!(report.contains("From the daily history"), "{report}");
+    assert_eq!(figures(&report)[0], "70");
     for query in ["from=2026-11-21&to=2026-12-24", "from=2026-11-20&to=2026-11-19"] {
-        viewer.post("/api/analytics/report", &pairs(query)).await.refused(400, "bad_input");
+        assert_eq!(viewer.get(&format!("/p/docs/analytics?{query}")).await.status, 400, "{query}");
     }
     assert_eq!(app.upstream.requests().await.len(), 0);
     let page = viewer.get("/p/docs/analytics?from=2026-11-20&to=2026-11-19").await;
@@ -529,27 +533,22 @@ async fn search_and_tab_narrow_figures_chart_and_table() {
             .await;
     }
     let viewer = app.sign_in("vera").await;
-    fn pairs(query: &str) -> [(&str, &str); 2] {
-        [("project", "docs"), ("query", query)]
-    }
-    let range = "from=2026-11-17&to=2026-11-20";
-    let searched = format!("{range}&q=guide");
-    let found = viewer.post_json("/api/analytics/report", &pairs(&searched)).await;
-    assert_eq!(found["pages"]["matching"], json!({"human": 160, "ai": 20, "total": 180}));
+    let found = table(&viewer, "2026-11-17", "2026-11-20", &[("q", "guide")]).await;
+    assert_eq!(found["matching"], json!({"human": 160, "ai": 20, "total": 180}));
     assert_eq!(
-        found["pages"]["matching_comparison"],
+        found["matching_comparison"],
         json!([{"human": 160, "ai": 20, "total": 180}, {"human": 160, "ai": 20, "total": 180}])
     );
-    let points = found["trend"]["points"].as_array().unwrap();
-    assert!(
-        points.iter().all(|point| point["total"] == 45 && point["previous"]["total"] == 45),
-        "{points:?}"
-    );
-    let all = viewer.post_json("/api/analytics/report", &pairs(range)).await;
-    assert_eq!(
-        (&all["trend"]["points"][0]["total"], &all["pages"]["matching_comparison"]),
-        (&json!(145), &json!(null))
-    );
+    let all = table(&viewer, "2026-11-17", "2026-11-20", &[]).await;
+    assert_eq!(all["matching_comparison"], json!(null));
+    let range = "from=2026-11-17&to=2026-11-20";
+    let found = viewer.get(&format!("/p/docs/analytics?{range}&q=guide")).await.text;
+    assert_eq!(figures(&found)[0], "180");
+    let points = table_rows(&found, "pages");
+    assert_eq!(points.len(), 4);
+    assert!(points.iter().all(|point| point[1] == "45" && point[5] == "45"), "{points:?}");
+    let all = viewer.get(&format!("/p/docs/analytics?{range}")).await.text;
+    assert_eq!(table_rows(&all, "pages")[0][1], "145");
 
     for (tab, expected) in [("rising", vec!["/guides/a"]), ("falling", vec!["/guides/b"]), ("new", vec![])] {
         let response = table(&viewer, "2026-11-17", "2026-11-20", &[("tab", tab)]).await;

@@ -32,7 +32,7 @@ pub(crate) use browser::{Browser, TestResponse, fields};
 pub(crate) use emulator::EmulatedUpstream;
 pub(crate) use ledger::Ledger;
 pub(crate) use logs::{leaks, logged, logged_of, statements_of};
-pub(crate) use markup::tags;
+pub(crate) use markup::{figures, table_rows, tags};
 pub(crate) use paused_upstream::PausedUpstream;
 pub(crate) use people::token;
 pub(crate) use process::{Finished, Installation, Served, is_private};

@@ -1,16 +1,33 @@
-//! The largest changes, ignoring pages with few views.
+//! The pages with the largest changes, ignoring those with few views: the tabs of the table, and the MCP tool for falling pages.
 
 use serde_json::Value;
 
 use crate::analytics_pages::{NOON, at};
-use crate::helpers::{Archive, TestApp, Written, day, json, rows};
+use crate::api_tokens::create;
+use crate::helpers::{Archive, Browser, TestApp, Written, day, json, rows};
+use crate::long_ranges::mcp;
 
-fn paths(list: &Value) -> Vec<&str> {
-    list.as_array().unwrap().iter().map(|row| row["path"].as_str().unwrap()).collect()
+fn paths(rows: &[Value]) -> Vec<&str> {
+    rows.iter().map(|row| row["path"].as_str().unwrap()).collect()
+}
+
+/// The first ten rows of a tab.
+async fn tab(person: &Browser, [from, to]: [&str; 2], tab: &str) -> Vec<Value> {
+    let pairs = [("project", "docs"), ("from", from), ("to", to), ("tab", tab), ("limit", "10")];
+    let mut table = person.post_json("/api/analytics/pages", &pairs).await;
+    serde_json::from_value(table["rows"].take()).unwrap()
+}
+
+/// The falling pages as the MCP tool lists them.
+async fn falling(client: &Browser, token: &str, days: [&str; 2]) -> Vec<Value> {
+    let result = mcp(client, token, "falling_pages", days).await;
+    // The JSON follows a line about untrusted texts.
+    let (_, rows) = result["content"][0]["text"].as_str().unwrap().split_once('\n').unwrap();
+    serde_json::from_str(rows).unwrap_or_else(|error| panic!("{error}: {result}"))
 }
 
 #[tokio::test]
-async fn each_list_is_sorted_by_the_largest_change() {
+async fn each_tab_is_sorted_by_the_largest_change() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     let before = [
@@ -41,21 +58,28 @@ async fn each_list_is_sorted_by_the_largest_change() {
     archive.write(day("2026-11-20"), rows(&now)).await;
     archive.put("api", Written::new(day("2026-11-20"), rows(&[("/elsewhere", 999, 0)]))).await;
     let viewer = app.sign_in("vera").await;
-    let pairs = [("project", "docs"), ("from", "2026-11-20"), ("to", "2026-11-20")];
-    let movers = viewer.post_json("/api/analytics/movers", &pairs).await;
-    assert_eq!(paths(&movers["risen"]), ["/up-more", "/few-then-many", "/up"]);
-    assert_eq!(paths(&movers["fallen"]), ["/down"]);
-    assert_eq!(paths(&movers["shifted"]), ["/shift", "/shift-little"]);
-    assert_eq!(paths(&movers["new"]), ["/born"]);
-    assert_eq!(paths(&movers["quiet"]), ["/gone", "/gone-too"]);
+    let on_day = ["2026-11-20"; 2];
+    for (name, expected) in [
+        ("rising", &["/up-more", "/few-then-many", "/up"][..]),
+        ("falling", &["/down"]),
+        ("share", &["/shift", "/shift-little"]),
+        ("new", &["/born"]),
+        ("gone", &["/gone", "/gone-too"]),
+    ] {
+        assert_eq!(paths(&tab(&viewer, on_day, name).await), expected, "{name}");
+    }
     let zero = json!({"human": 0, "ai": 0, "total": 0});
-    assert_eq!(movers["new"][0]["previous"], zero);
-    assert_eq!(movers["quiet"][0]["previous"], json!({"human": 25, "ai": 0, "total": 25}));
-    assert_eq!(movers["quiet"][0]["total"], 0);
+    assert_eq!(tab(&viewer, on_day, "new").await[0]["previous"], zero);
+    let gone = &tab(&viewer, on_day, "gone").await[0];
+    assert_eq!(gone["previous"], json!({"human": 25, "ai": 0, "total": 25}));
+    assert_eq!(gone["total"], 0);
+    let token = create(&app.operator().await, &[("scopes", "analytics:read")]).await;
+    let falling = falling(&app.anonymous(), &token, on_day).await;
+    assert_eq!(falling, tab(&viewer, on_day, "falling").await);
 }
 
 #[tokio::test]
-async fn lists_have_ten_rows_and_ignore_the_current_day() {
+async fn falling_pages_are_ten_and_ignore_the_current_day() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     let names: Vec<String> = (0..15).map(|n| format!("/{n:02}")).collect();
@@ -67,15 +91,15 @@ async fn lists_have_ten_rows_and_ignore_the_current_day() {
     let today =
         Written { fetched_at: Some(NOON.parse().unwrap()), ..Written::new(day("2026-11-21"), rows(&all(1))) };
     archive.put("docs", today).await;
-    let viewer = app.sign_in("vera").await;
-    let load = async |from: &str, to: &str| {
-        viewer.post_json("/api/analytics/movers", &[("project", "docs"), ("from", from), ("to", to)]).await
-    };
-    assert_eq!(paths(&load("2026-11-19", "2026-11-19").await["risen"]), &names[..10]);
+    let (viewer, client) = (app.sign_in("vera").await, app.anonymous());
+    let token = create(&app.operator().await, &[("scopes", "analytics:read")]).await;
+    assert_eq!(paths(&falling(&client, &token, ["2026-11-18"; 2]).await), &names[..10]);
+    assert_eq!(paths(&tab(&viewer, ["2026-11-19"; 2], "rising").await), &names[..10]);
     // Yesterday's 40 against 30 two days earlier; today's single view does not count as a fall.
-    let with_today = load("2026-11-20", "2026-11-21").await;
-    assert_eq!((paths(&with_today["risen"]).len(), paths(&with_today["fallen"]).len()), (10, 0));
-    assert_eq!(with_today["risen"][0]["compared"]["total"], 40);
+    let with_today = ["2026-11-20", "2026-11-21"];
+    let rising = tab(&viewer, with_today, "rising").await;
+    assert_eq!((rising.len(), falling(&client, &token, with_today).await.len()), (10, 0));
+    assert_eq!(rising[0]["compared"]["total"], 40);
 }
 
 #[tokio::test]
@@ -86,10 +110,23 @@ async fn missing_previous_period_gives_a_message_without_lists() {
     let today =
         Written { fetched_at: Some(NOON.parse().unwrap()), ..Written::new(day("2026-11-21"), rows(&[])) };
     archive.put("docs", today).await;
-    let viewer = app.sign_in("vera").await;
+    let (viewer, client) = (app.sign_in("vera").await, app.anonymous());
+    let token = create(&app.operator().await, &[("scopes", "analytics:read")]).await;
     for (of, words) in [("2026-11-20", "Nov 19, 2026"), ("2026-11-21", "no complete day")] {
-        let pairs = [("project", "docs"), ("from", of), ("to", of)];
-        let message = viewer.post("/api/analytics/movers", &pairs).await.refused(409, "not_in_history");
-        assert!(message.contains(words), "{message}");
+        let result = mcp(&client, &token, "falling_pages", [of; 2]).await;
+        let message = result["content"][0]["text"].as_str().unwrap();
+        assert!(result["isError"] == true && message.contains(words), "{message}");
+        assert!(tab(&viewer, [of; 2], "falling").await.is_empty());
     }
+    // Days of the range itself are missing, or it is no range.
+    for (days, words) in [
+        (["2026-11-18", "2026-11-20"], "Nov 18, 2026"),
+        (["2026-11-20", "2026-11-19"], "before"),
+        (["2026-02-30", "2026-03-01"], "2026-02-30"),
+    ] {
+        let result = mcp(&client, &token, "falling_pages", days).await;
+        let message = result["content"][0]["text"].as_str().unwrap();
+        assert!(result["isError"] == true && message.contains(words), "{message}");
+    }
+    assert_eq!(app.upstream.requests().await.len(), 0);
 }

@@ -1,9 +1,7 @@
 //! Texts that look the same are equal: they are stored, sent and searched in NFC.
 
-use docket::server::process::normalization::normalize;
 use serde_json::Value;
 
-use crate::helpers::work::work;
 use crate::helpers::{Archive, TestApp, intent};
 use crate::list::{list, prompts};
 
@@ -44,15 +42,7 @@ async fn same_intent_in_another_normalization_form_gets_the_same_response() {
         let again = operator.create(decomposed, &id).await;
         assert_eq!((again.status, &again.json()["id"]), (200, &first.json()["id"]));
     }
-    // A prompt of an earlier version, which stored texts without normalization.
-    let id = intent();
-    assert_eq!(operator.create("placeholder", &id).await.status, 200);
-    app.ledger().run("UPDATE messages SET prompt = 'cafe\u{301}' WHERE prompt = 'placeholder'").await;
-    for text in ["cafe\u{301}", "caf\u{e9}"] {
-        assert_eq!(operator.create(text, &id).await.status, 200, "{text}");
-    }
-    operator.create("another", &id).await.refused(422, "intent_reused");
-    assert_eq!(app.upstream.requests().await.len(), TEXTS.len() + 1);
+    assert_eq!(app.upstream.requests().await.len(), TEXTS.len());
 }
 
 #[tokio::test]
@@ -70,23 +60,4 @@ async fn decomposed_tag_and_page_equal_the_composed_ones() {
     }
     operator.post_json("/api/jobs/untag", &fields).await;
     assert_eq!(list(&operator, &[("tag", "\u{fc}ber")]).await["total"], 0);
-}
-
-#[tokio::test]
-async fn stored_texts_of_an_earlier_version_are_normalized() {
-    let app = TestApp::start().await;
-    app.upstream.accepts_jobs().await;
-    let operator = app.operator().await;
-    operator.created("placeholder").await;
-    app.ledger()
-        .run("UPDATE messages SET prompt = 'cafe\u{301} \u{30ab}\u{3099}\u{30a4}\u{30c8}\u{3099}'")
-        .await;
-    normalize(&app.state().store, &work()).await.unwrap();
-    for q in ["caf\u{e9}", "\u{30ac}\u{30a4}\u{30c9}"] {
-        assert_eq!(
-            prompts(&list(&operator, &[("q", q)]).await),
-            ["caf\u{e9} \u{30ac}\u{30a4}\u{30c9}"],
-            "{q}"
-        );
-    }
 }

@@ -1,7 +1,7 @@
 //! The report of one page: its figures, and views around the jobs about it.
 
 use crate::analytics_pages::{NOON, at};
-use crate::helpers::{Archive, TestApp, Written, days, json, rows};
+use crate::helpers::{Archive, TestApp, Written, days, figures, json, rows, table_rows};
 
 #[tokio::test]
 async fn page_report_agrees_with_table_row_and_trend() {
@@ -14,26 +14,37 @@ async fn page_report_agrees_with_table_row_and_trend() {
     }
     let viewer = app.sign_in("vera").await;
     let range = [("project", "docs"), ("from", "2026-11-15"), ("to", "2026-11-21")];
-    for (path, more) in [("/guides/a", ("q", "/guides/a")), ("/guides/*", ("folder", "/"))] {
-        let with =
-            |field: (&'static str, &'static str)| range.iter().copied().chain([field]).collect::<Vec<_>>();
-        let report = viewer.post_json("/api/analytics/page", &with(("path", path))).await;
-        let table = viewer.post_json("/api/analytics/pages", &with(more)).await;
-        let rows = table["rows"].as_array().unwrap();
-        let mut row = rows.iter().find(|row| row["path"] == path).unwrap().clone();
-        row.as_object_mut().unwrap().remove("pages");
-        assert_eq!(report["row"], row, "{path}");
-        assert_eq!(
-            report["trend"],
-            viewer.post_json("/api/analytics/trend", &with(("path", path))).await,
-            "{path}"
-        );
+    let days = "from=2026-11-15&to=2026-11-21";
+    for (path, field) in [("/guides/a", ("q", "/guides/a")), ("/guides/*", ("folder", "/guides"))] {
+        let page = viewer.get(&format!("/p/docs/analytics?{days}&path={path}")).await.text;
+        // The figures and the trend of a table with this page only, changes included.
+        let narrowed = viewer.get(&format!("/p/docs/analytics?{days}&{}={}", field.0, field.1)).await.text;
+        assert_eq!(figures(&page), figures(&narrowed), "{path}");
+        assert_eq!(figures(&page).len(), 8, "four figures with their changes");
+        assert_eq!(table_rows(&page, "pages"), table_rows(&narrowed, "pages"), "{path}");
+        let fields: Vec<_> = range.iter().copied().chain([("path", path)]).collect();
+        let trend = viewer.post_json("/api/analytics/trend", &fields).await;
+        let points = trend["points"].as_array().unwrap();
+        let number =
+            |count: &serde_json::Value| count.as_u64().map_or("–".to_owned(), |count| count.to_string());
+        let expected: Vec<_> = points
+            .iter()
+            .map(|p| [&p["total"], &p["human"], &p["ai"], &p["previous"]["total"]].map(number))
+            .collect();
+        let shown: Vec<_> = table_rows(&page, "pages")
+            .into_iter()
+            .map(|row| [1, 2, 3, 5].map(|column| row[column].clone()))
+            .collect();
+        assert_eq!(shown, expected, "{path}");
+        let total: u64 = points.iter().filter_map(|point| point["total"].as_u64()).sum();
+        assert_eq!(figures(&page)[0], total.to_string(), "{path}");
     }
-    let nobody: Vec<_> = range.iter().copied().chain([("path", "/nobody")]).collect();
-    let report = viewer.post_json("/api/analytics/page", &nobody).await;
-    assert_eq!((&report["row"]["total"], &report["jobs"]), (&json!(0), &json!([])));
-    let unnamed: Vec<_> = range.iter().copied().chain([("path", "")]).collect();
-    viewer.post("/api/analytics/page", &unnamed).await.refused(400, "bad_input");
+    let nobody = viewer.get(&format!("/p/docs/analytics?{days}&path=/nobody")).await.text;
+    assert_eq!(figures(&nobody)[0], "0");
+    assert!(nobody.contains("No job about this page has finished yet."), "{nobody}");
+    // Without a path, it is the report of all pages.
+    let unnamed = viewer.get(&format!("/p/docs/analytics?{days}&path=")).await.text;
+    assert_eq!(table_rows(&unnamed, "pages daily").len(), 3);
 }
 
 #[tokio::test]
@@ -57,8 +68,6 @@ async fn job_effect_compares_weeks_without_the_day_itself() {
         .run("UPDATE jobs SET remote_id = id, remote_status = state, pr_link = 'https://example.com/1'")
         .await;
     let viewer = app.sign_in("vera").await;
-    let pairs = [("project", "docs"), ("from", "2026-11-10"), ("to", "2026-11-16"), ("path", "/a")];
-    let jobs = viewer.post_json("/api/analytics/page", &pairs).await["jobs"].take();
     // How many days of the week before and the week after are not stored.
     let missing = |title: &str| match title {
         "Today" => 7,
@@ -74,28 +83,32 @@ async fn job_effect_compares_weeks_without_the_day_itself() {
             "missing": missing(title), "requested": false,
         })
     };
-    assert_eq!(
-        jobs,
-        json!([
-            effect(&today, "Today", "2026-11-21", 0, 0, 0),
-            // 2026-11-21 is not complete.
-            effect(&new, "Days ago", "2026-11-18", 0, 0, 0),
-            effect(&week, "A week ago", "2026-11-13", 7, 21, 21),
-            // 2026-11-05 is not stored.
-            effect(&gap, "Before a gap", "2026-11-02", 0, 0, 0),
-            effect(&full, "Rewrite", "2026-10-01", 14, 14, 42),
-        ])
-    );
-    let of_job =
-        |job: &str| [("project", "docs"), ("job", job)].map(|(name, value)| (name, value.to_owned()));
-    for (job, expected) in
-        [(&full, effect(&full, "Rewrite", "2026-10-01", 14, 14, 42)), (&new, jobs[1].clone())]
-    {
-        let pairs = of_job(job);
-        let pairs: Vec<_> = pairs.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    for (job, expected) in [
+        (&today, effect(&today, "Today", "2026-11-21", 0, 0, 0)),
+        // 2026-11-21 is not complete.
+        (&new, effect(&new, "Days ago", "2026-11-18", 0, 0, 0)),
+        (&week, effect(&week, "A week ago", "2026-11-13", 7, 21, 21)),
+        // 2026-11-05 is not stored.
+        (&gap, effect(&gap, "Before a gap", "2026-11-02", 0, 0, 0)),
+        (&full, effect(&full, "Rewrite", "2026-10-01", 14, 14, 42)),
+    ] {
+        let pairs = [("project", "docs"), ("job", job.as_str())];
         let pages = viewer.post_json("/api/analytics/job", &pairs).await;
         assert_eq!(pages, json!([{"path": "/a", "effect": expected}]));
     }
+    // The report of the page lists the jobs about it, newest first, also those outside the range.
+    let page = viewer.get("/p/docs/analytics?path=/a&from=2026-11-10&to=2026-11-16").await.text;
+    let listed: Vec<String> = table_rows(&page, "pages effects").iter().map(|row| row.join(" | ")).collect();
+    for (row, expected) in listed.iter().zip([
+        "Today | Nov 21, 2026 | Too early to tell",
+        "Days ago | Nov 18, 2026 | Too early to tell",
+        "A week ago | Nov 13, 2026 | 7 days | 28 | 28 | ",
+        "Before a gap | Nov 2, 2026 | 1 day around it not in the daily history",
+        "Rewrite | Oct 1, 2026 | 14 days | 28 | 56 | ",
+    ]) {
+        assert!(row.starts_with(expected), "{row}");
+    }
+    assert_eq!(listed.len(), 5);
     // The job page shows the same.
     let page = viewer.get(&format!("/p/docs/jobs/{full}")).await.text;
     assert!(page.contains("28 views before, 56 after"), "{page}");

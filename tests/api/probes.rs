@@ -5,7 +5,6 @@ use std::time::Duration;
 use docket::server::audit::AuditMaintenance;
 use docket::server::config::AuditConfig;
 use docket::server::process::clock::Clock;
-use docket::server::process::normalization;
 use tokio_util::sync::CancellationToken;
 use wiremock::ResponseTemplate;
 
@@ -62,7 +61,7 @@ async fn requests_without_a_database_get_503_and_a_message() {
 }
 
 /// All background tasks, each with a change that makes it panic.
-const TASKS: [(&str, &str); 10] = [
+const TASKS: [(&str, &str); 9] = [
     ("heartbeat", "Heartbeat"),
     ("delivery", "Sending prompts"),
     ("polling", "Checking jobs"),
@@ -72,7 +71,6 @@ const TASKS: [(&str, &str); 10] = [
     ("audit", "Maintaining the audit log"),
     ("refusals", "Recording refused requests"),
     ("retention", "Removing old data"),
-    ("normalization", "Normalizing texts"),
 ];
 
 #[tokio::test]
@@ -91,15 +89,13 @@ async fn panicked_background_task_is_reported_and_restarted() {
         state.tasks.break_at(point);
     }
     let refusals = state.refusals.clone();
-    let (retention, tasks, store) = (state.retention.clone(), state.tasks.clone(), state.store.clone());
-    let normalizing = work();
+    let (retention, tasks) = (state.retention.clone(), state.tasks.clone());
     let others = tokio::spawn(async move {
         tokio::join!(
             history.run(until_then.clone()),
             maintenance.run(until_then.clone()),
             refusals.run(until_then.clone()),
-            retention.run(&tasks, &until_then),
-            normalization::run(&store, &normalizing, &tasks, &until_then)
+            retention.run(&tasks, &until_then)
         );
     });
     let (admin, anonymous) = (app.sign_in("ada").await, app.anonymous());

@@ -1,10 +1,9 @@
-//! Stored databases with rows in every table: of the schema of each release, and of the last one before 0.1.0 (`scripts/keep-schema.sh`).
-//! The current version upgrades each of them, and all data is still there. Older schemas are refused.
+//! Stored databases of the schema of each release, with rows in every table (`scripts/keep-schema.sh`). The current version upgrades each of them, and
+//! all data is still there. Older schemas are refused.
 
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use docket::server::store::Store;
 use flate2::read::GzDecoder;
@@ -16,21 +15,11 @@ use crate::helpers::{Browser, Finished, Installation, Ledger, PASSWORD, is_priva
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/schemas");
 const NOWHERE: &str = "http://127.0.0.1:9";
 
-/// The name of the stored databases from before the first release.
-pub(crate) const BEFORE: &str = "before-0.1.0";
+/// The first release, the oldest one whose databases are upgraded.
+pub(crate) const FIRST_RELEASE: &str = "0.1.0";
 
-/// Tables that have another name since 0.1.0.
-const RENAMED: [(&str, &str); 6] = [
-    ("daily_views", "page_views"),
-    ("history_reading", "partial_days"),
-    ("history_wanted", "requested_days"),
-    ("known_addresses", "known_clients"),
-    ("line_pauses", "queue_pauses"),
-    ("looked_at", "seen_changes"),
-];
-
-/// Tables that belong to running processes, are created anew with each schema, or were removed.
-const LEFT_OUT: [&str; 4] = ["_sqlx_migrations", "flash_messages", "instances", "history_lease"];
+/// Tables that belong to running processes, or are created anew with each schema.
+const LEFT_OUT: [&str; 3] = ["_sqlx_migrations", "instances", "history_lease"];
 
 /// How many rows each table has.
 pub(crate) async fn counts(url: &str) -> BTreeMap<String, i64> {
@@ -106,8 +95,7 @@ async fn upgrade(url: &str, what: &str) {
     assert_eq!(migrated.code, Some(0), "{what}: {migrated:?}");
     let after = counts(url).await;
     for (table, rows) in &before {
-        let name = RENAMED.iter().find(|(old, _)| old == table).map_or(table.as_str(), |(_, new)| new);
-        let now = after.get(name).unwrap_or_else(|| panic!("{what}: {name} is missing"));
+        let now = after.get(table).unwrap_or_else(|| panic!("{what}: {table} is missing"));
         assert!(now >= rows, "{what}: {table} had {rows} rows and has {now}");
     }
     Ledger::at(url).is_sound().await;
@@ -121,7 +109,7 @@ async fn upgrade(url: &str, what: &str) {
 async fn installed_release() -> (Installation, String, PathBuf) {
     let installation = Installation::in_file(NOWHERE);
     let file = installation.path("docket.db");
-    let (_, stored) = stored(".sqlite.gz").into_iter().find(|(version, _)| version != BEFORE).unwrap();
+    let (_, stored) = stored(".sqlite.gz").into_iter().next().unwrap();
     let url = of_file(&stored, &file).url().to_owned();
     let installation = installation.set("DOCKET_DATABASE_URL", &url);
     let checked = installation.run(&["upgrade-check", "--json"]);
@@ -198,7 +186,7 @@ async fn stored_sqlite_schemas_upgrade_with_all_rows() {
         "the schema of this version is not stored: scripts/keep-schema.sh {}",
         env!("CARGO_PKG_VERSION")
     );
-    assert!(files.contains_key(BEFORE));
+    assert!(files.contains_key(FIRST_RELEASE));
     let folder = tempfile::tempdir().unwrap();
     for (version, file) in files {
         let database = of_file(&file, &folder.path().join(format!("{version}.db")));
@@ -212,7 +200,7 @@ async fn stored_sqlite_schemas_upgrade_with_all_rows() {
 #[tokio::test]
 async fn stored_postgres_dumps_upgrade_with_all_rows() {
     let files = stored(".postgres.sql.gz");
-    assert!(files.contains_key(env!("CARGO_PKG_VERSION")) && files.contains_key(BEFORE));
+    assert!(files.contains_key(env!("CARGO_PKG_VERSION")) && files.contains_key(FIRST_RELEASE));
     for (version, file) in files {
         let database = of_dump(&file).await;
         upgrade(database.url(), &version).await;
@@ -269,7 +257,7 @@ async fn postgres_schema(url: &str) -> BTreeMap<String, String> {
 #[tokio::test]
 async fn upgraded_schema_equals_a_new_one() {
     let folder = tempfile::tempdir().unwrap();
-    let [file, server] = stored_databases(BEFORE, &folder).await;
+    let [file, server] = stored_databases(FIRST_RELEASE, &folder).await;
     let new = [TestDatabase::of_file(&folder.path().join("new.db")), TestDatabase::of_server("").await];
     for database in [&file, &server, &new[0], &new[1]] {
         Store::open(database.url()).await.unwrap().close().await;
@@ -311,30 +299,83 @@ async fn is_refused_unchanged(url: &str, words: &[&str]) {
 #[tokio::test]
 async fn older_schema_is_refused_unchanged_with_advice() {
     let folder = tempfile::tempdir().unwrap();
-    for database in stored_databases(BEFORE, &folder).await {
-        let ledger = Ledger::at(database.url());
-        ledger.run("DELETE FROM _sqlx_migrations WHERE version = 45").await;
-        let advice = ["older Docket", "step 4", "only step 45", "the last version before 0.1.0"];
+    for database in stored_databases(FIRST_RELEASE, &folder).await {
+        // The last schema before 0.1.0 had this number.
+        run(database.url(), "UPDATE _sqlx_migrations SET version = 45").await;
+        let advice =
+            ["before 0.1.0", "step 45", "only databases of 0.1.0 or later", "start version 0.1.0 once"];
         is_refused_unchanged(database.url(), &advice).await;
     }
 }
 
+/// How versions before 0.1.0 stored texts and results. The database of 0.1.0 that it is written to was once theirs.
+const ROWS_OF_BEFORE: &str = "
+    UPDATE users SET name = 'cafe\u{301}' WHERE name = 'otto';
+    UPDATE users SET name = 'u\u{308}' WHERE name = 'olga';
+    UPDATE users SET name = '\u{fc}' WHERE name = 'vera';
+    UPDATE messages SET prompt = 'cafe\u{301} ' || position;
+    UPDATE batches SET template = 'cafe\u{301}', list = 'cafe\u{301}', name = 'cafe\u{301}';
+    UPDATE templates SET name = 'cafe\u{301}', text = 'cafe\u{301}';
+    DELETE FROM job_paths;
+    INSERT INTO job_paths (job_id, path) SELECT id, '/cafe\u{301}' FROM jobs;
+    INSERT INTO job_paths (job_id, path) SELECT id, '/caf\u{e9}' FROM jobs WHERE state = 'active';
+    DELETE FROM job_tags;
+    INSERT INTO job_tags (job_id, folded, tag) SELECT id, 'cafe\u{301}', 'Cafe\u{301}' FROM jobs;
+    UPDATE jobs SET pr_link = NULL;
+    UPDATE jobs SET pr_link = 'https://example.com/7' WHERE state = 'active';
+    INSERT INTO job_events (id, job_id, position, at, state) SELECT 'of ' || id, id, 0, 1, 'completed' FROM jobs;
+    INSERT INTO job_events (id, job_id, position, at, state) SELECT 'failed ' || id, id, 0, 1, 'failed' FROM jobs";
+
 #[tokio::test]
-async fn upgrade_waits_until_earlier_processes_have_ended() {
+async fn upgrade_completes_rows_from_before_0_1_0() {
     let folder = tempfile::tempdir().unwrap();
-    for database in stored_databases(BEFORE, &folder).await {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
-        let heartbeat = "INSERT INTO instances (id, started_at, seen_at, steady_since) VALUES ('earlier', 1";
-        run(database.url(), &format!("{heartbeat}, {now}, 1)")).await;
-        let before = counts(database.url()).await;
-        let installation = Installation::in_file(NOWHERE).set("DOCKET_DATABASE_URL", database.url());
-        let refused = installation.run(&["user", "list"]);
-        assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{refused:?}");
-        assert!(refused.stderr.contains("stop all of them, wait 45 s"), "{refused:?}");
-        assert_eq!(counts(database.url()).await, before);
-        run(database.url(), &format!("UPDATE instances SET seen_at = {now} - 60000")).await;
-        let upgraded = installation.run(&["user", "list"]);
-        assert_eq!(upgraded.code, Some(0), "{upgraded:?}");
+    for database in stored_databases(FIRST_RELEASE, &folder).await {
+        let (url, ledger) = (database.url(), Ledger::at(database.url()));
+        run(url, ROWS_OF_BEFORE).await;
+        Store::open(url).await.unwrap().close().await;
+        ledger.is_sound().await;
+        for (rows, expected) in [
+            ("SELECT COUNT(*) FROM users WHERE name = 'caf\u{e9}'", 1),
+            // Another account has the normalized name.
+            ("SELECT COUNT(*) FROM users WHERE name = 'u\u{308}'", 1),
+            ("SELECT COUNT(*) FROM messages WHERE prompt <> 'caf\u{e9} ' || position", 0),
+            (
+                "SELECT COUNT(*) FROM batches WHERE template <> 'caf\u{e9}' OR list <> 'caf\u{e9}' OR name <> 'caf\u{e9}'",
+                0,
+            ),
+            ("SELECT COUNT(*) FROM templates WHERE name <> 'caf\u{e9}' OR text <> 'caf\u{e9}'", 0),
+            ("SELECT COUNT(*) FROM jobs", 6),
+            ("SELECT COUNT(*) FROM job_paths WHERE path = '/caf\u{e9}'", 6),
+            ("SELECT COUNT(*) FROM job_paths", 6),
+            ("SELECT COUNT(*) FROM job_tags WHERE folded = 'caf\u{e9}' AND tag = 'Caf\u{e9}'", 6),
+            ("SELECT COUNT(*) FROM listed_labels WHERE label IN ('/caf\u{e9}', 'caf\u{e9}')", 12),
+            ("SELECT COUNT(*) FROM listed_labels", 12),
+            // Results that are certain: those of the two jobs without follow-ups.
+            ("SELECT COUNT(*) FROM job_events WHERE id LIKE 'of %' AND detail = 'https://example.com/7'", 1),
+            ("SELECT COUNT(*) FROM job_events WHERE id LIKE 'of %' AND detail = 'no changes'", 1),
+            ("SELECT COUNT(*) FROM job_events WHERE id LIKE 'of %' AND detail IS NULL", 4),
+            ("SELECT COUNT(*) FROM job_events WHERE id LIKE 'failed %' AND detail IS NULL", 6),
+        ] {
+            assert_eq!(ledger.count(rows).await, expected, "{rows}");
+        }
+        let installation = Installation::in_file(NOWHERE).set("DOCKET_DATABASE_URL", url);
+        installation.run_with_input(&["user", "passwd", "caf\u{e9}"], &format!("{PASSWORD}\n"));
+        let server = installation.serve(&["serve"]);
+        let browser = Browser::at(&server.address().await);
+        for name in ["cafe\u{301}", "caf\u{e9}"] {
+            assert_eq!(browser.sign_in(name, PASSWORD).await.status, 200, "{name:?}");
+        }
+        let listed = ledger.count("SELECT COUNT(*) FROM jobs WHERE archived_here_at IS NULL").await;
+        for search in [("q", "caf\u{e9} 0"), ("tag", "caf\u{e9}"), ("tag", "/caf\u{e9}")] {
+            let jobs = browser.post_json("/api/jobs/list", &[("project", "docs"), search]).await;
+            assert_eq!(jobs["total"], listed, "{search:?}");
+        }
+        let jobs = browser.post_json("/api/jobs/list", &[("project", "docs"), ("q", "caf\u{e9} 1")]).await;
+        assert_eq!(
+            jobs["jobs"].as_array().unwrap().len(),
+            3,
+            "the follow-ups of two active jobs and of an old one"
+        );
     }
 }
 

@@ -4,7 +4,7 @@ use docket::server::store::Store;
 
 use crate::databases::TestDatabase;
 use crate::helpers::{Installation, Ledger, PASSWORD, json, until};
-use crate::stored_schemas::{BEFORE, counts, run, stored_databases};
+use crate::stored_schemas::{FIRST_RELEASE, counts, run, stored_databases};
 
 const NOWHERE: &str = "http://127.0.0.1:9";
 
@@ -21,9 +21,9 @@ async fn both(folder: &tempfile::TempDir) -> [(TestDatabase, Installation); 2] {
     })
 }
 
-/// Databases with the last schema before 0.1.0.
-async fn both_before(folder: &tempfile::TempDir) -> [(TestDatabase, Installation); 2] {
-    stored_databases(BEFORE, folder).await.map(|database| {
+/// Databases of the first release.
+async fn both_of_first_release(folder: &tempfile::TempDir) -> [(TestDatabase, Installation); 2] {
+    stored_databases(FIRST_RELEASE, folder).await.map(|database| {
         let installation = Installation::in_file(NOWHERE).set("DOCKET_DATABASE_URL", database.url());
         (database, installation)
     })
@@ -47,7 +47,7 @@ async fn upgrade_check_describes_migrations_without_changes() {
         assert_eq!(up_to_date.code, Some(0), "{up_to_date:?}");
         assert!(up_to_date.stdout.contains("nothing is to be migrated"), "{up_to_date:?}");
     }
-    for (database, installation) in both_before(&folder).await {
+    for (database, installation) in both_of_first_release(&folder).await {
         let ledger = Ledger::at(database.url());
         let states = "UPDATE messages SET state = CASE WHEN position = 0 THEN 'queued' ELSE 'sending' END";
         ledger.run(states).await;
@@ -56,15 +56,15 @@ async fn upgrade_check_describes_migrations_without_changes() {
         assert!(queued > 0 && sending > 0 && queued != sending, "{queued} {sending}");
         let finished = installation.run(&["upgrade-check"]);
         assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""), "{finished:?}");
-        let newer = steps_after(45);
+        let newer = steps_after(100);
         let backup = if database.url().starts_with("sqlite:") {
             "docket backup docket-before"
         } else {
             "pg_dump --format"
         };
         for words in [
-            &format!("step 45 of {}", newer[newer.len() - 1]),
-            "step 100  Renames tables and columns of the last schema before version 0.1.0.",
+            &format!("step 100 of {}", newer[newer.len() - 1]),
+            "step 101  The pull requests of jobs, as their code hosts last reported them.",
             &format!("{queued} wait in the queue, {sending} are being sent"),
             "no `docket serve` uses it",
             "READY",
@@ -76,7 +76,7 @@ async fn upgrade_check_describes_migrations_without_changes() {
             serde_json::from_str(&installation.run(&["upgrade-check", "--json"]).stdout).unwrap();
         assert_eq!(
             (&report["step"], &report["newest_step"], &report["ready"]),
-            (&json!(45), &json!(newer.last()), &json!(true))
+            (&json!(100), &json!(newer.last()), &json!(true))
         );
         let pending = report["pending"].as_array().unwrap();
         let steps: Vec<i64> = pending.iter().filter_map(|pending| pending["step"].as_i64()).collect();
@@ -86,14 +86,14 @@ async fn upgrade_check_describes_migrations_without_changes() {
             (&json!(queued), &json!(sending), &json!(0))
         );
         assert_eq!(report["needed_bytes"].is_u64(), database.url().starts_with("sqlite:"));
-        assert_eq!(ledger.count("SELECT MAX(version) FROM _sqlx_migrations").await, 45, "it was migrated");
+        assert_eq!(ledger.count("SELECT MAX(version) FROM _sqlx_migrations").await, 100, "it was migrated");
     }
 }
 
 #[tokio::test]
 async fn upgrade_check_counts_the_rows_of_a_migration() {
     let folder = tempfile::tempdir().unwrap();
-    let [(database, installation), _] = both_before(&folder).await;
+    let [(database, installation), _] = both_of_first_release(&folder).await;
     let ledger = Ledger::at(database.url());
     ledger
         .run(
@@ -101,16 +101,22 @@ async fn upgrade_check_counts_the_rows_of_a_migration() {
              INSERT INTO jobs (id, project, state, created_at, changed_at) SELECT 'j' || n, 'docs', 'queued', 1, 1 FROM n",
         )
         .await;
-    // The bridge builds their indexes again, or changes rows.
-    let tables = ["jobs", "passkey_challenges", "passkeys", "removed_rows", "sessions"];
     let counts = counts(database.url()).await;
-    let expected: i64 = tables.iter().map(|table| counts[*table]).sum();
     let report: serde_json::Value =
         serde_json::from_str(&installation.run(&["upgrade-check", "--json"]).stdout).unwrap();
-    let pending = &report["pending"][0];
-    assert_eq!((&pending["tables"], &pending["rows"]), (&json!(tables), &json!(expected)));
-    // The next one goes through the jobs and their list, and the third builds an index of the jobs.
-    assert_eq!(report["seconds"], json!(9));
+    for (step, tables) in [
+        // Goes through the jobs and their list.
+        (101, &["jobs", "listed_jobs"][..]),
+        // Builds an index of the jobs.
+        (102, &["jobs"]),
+        (103, &[]),
+        (121, &["batches", "job_events", "job_paths", "job_tags", "messages", "templates", "users"]),
+    ] {
+        let expected: i64 = tables.iter().map(|table| counts[*table]).sum();
+        let pending = report["pending"].as_array().unwrap().iter().find(|one| one["step"] == step).unwrap();
+        assert_eq!((&pending["tables"], &pending["rows"]), (&json!(tables), &json!(expected)), "{step}");
+    }
+    assert_eq!(report["seconds"], json!(7));
 }
 
 #[tokio::test]
@@ -155,22 +161,23 @@ async fn upgrade_check_detects_a_running_server() {
         until("its first heartbeat", async || (ledger.count(processes).await == 1).then_some(())).await;
         // The migrations are pending again.
         ledger.run("DELETE FROM _sqlx_migrations WHERE version <> 100").await;
-        ledger.run("UPDATE _sqlx_migrations SET version = 45").await;
         let finished = installation.run(&["upgrade-check"]);
-        assert!(
-            finished.code == Some(0) && finished.stdout.contains("1 `docket serve` use it: stop them before"),
-            "{finished:?}"
-        );
+        let next_step = match database.url().starts_with("sqlite:") {
+            true => "stop them before",
+            false => "restart one after another",
+        };
+        let running = format!("1 `docket serve` use it: {next_step}");
+        assert!(finished.code == Some(0) && finished.stdout.contains(&running), "{finished:?}");
     }
 }
 
 #[tokio::test]
 async fn backup_before_an_upgrade_has_the_old_schema() {
     let folder = tempfile::tempdir().unwrap();
-    let [(database, installation), _] = both_before(&folder).await;
+    let [(database, installation), _] = both_of_first_release(&folder).await;
     let made = installation.run(&["backup", "copy.db"]);
     assert_eq!(made.code, Some(0), "{made:?}");
     for url in [database.url(), &format!("sqlite://{}", installation.path("copy.db").display())] {
-        assert_eq!(Ledger::at(url).count("SELECT MAX(version) FROM _sqlx_migrations").await, 45, "{url}");
+        assert_eq!(Ledger::at(url).count("SELECT MAX(version) FROM _sqlx_migrations").await, 100, "{url}");
     }
 }

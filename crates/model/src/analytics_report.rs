@@ -1,14 +1,11 @@
-//! Wire types of the analytics page and of the overview's week. Pure.
-
-use serde::{Deserialize, Serialize};
+//! The reports of the analytics page and of the overview's week. Pure.
 
 use crate::history::{HistoryState, Missing, PageReport, PageRow, PagesReport, Trend};
 use crate::page_views::{FetchedPageViews, PageViews, ViewCounts};
 use crate::time::Timestamp;
 
 /// The report for one URL of the analytics page.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "source", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnalyticsReport {
     /// The daily history contains the whole range.
     Daily(Box<DailyReport>),
@@ -18,20 +15,20 @@ pub enum AnalyticsReport {
     Live(Box<LiveReport>),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DailyReport {
     pub pages: PagesReport,
     pub trend: Trend,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OnePageReport {
     /// All pages, for the page's share of the views.
     pub pages: PagesReport,
     pub page: PageReport,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiveReport {
     pub views: FetchedPageViews,
     pub history: HistoryState,

@@ -308,21 +308,8 @@ pub struct Annotation {
     pub author: String,
 }
 
-/// `/api/analytics/movers`: the largest changes against the previous period; at most 10 rows each.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Movers {
-    pub risen: Vec<PageRow>,
-    pub fallen: Vec<PageRow>,
-    /// Largest changes of the AI share.
-    pub shifted: Vec<PageRow>,
-    /// No views in the previous period.
-    pub new: Vec<PageRow>,
-    /// No views in this period.
-    pub quiet: Vec<PageRow>,
-}
-
-/// `/api/analytics/page`: one page, its trend and the jobs about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// One page, its trend and the jobs about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageReport {
     pub row: PageRow,
     pub trend: Trend,

@@ -28,11 +28,6 @@ pub fn to_saved(caller: &Caller, project: &ProjectId, query_string: &str) -> Res
     Ok(saved)
 }
 
-/// Parses the query string of the analytics page.
-pub fn parsed(query_string: &str) -> AnalyticsQuery {
-    AnalyticsQuery::of(given(query_string))
-}
-
 fn given(query_string: &str) -> impl Fn(&str) -> Option<String> {
     let fields: Vec<_> =
         url::form_urlencoded::parse(query_string.trim_start_matches('?').as_bytes()).into_owned().collect();

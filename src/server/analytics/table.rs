@@ -29,7 +29,7 @@ pub(super) struct Table<'a> {
 
 /// A row before it is converted to [`PageRow`].
 #[derive(Debug, Clone)]
-pub(super) struct Row<'a> {
+struct Row<'a> {
     path: Cow<'a, str>,
     counts: ViewCounts,
     previous: Option<ViewCounts>,
@@ -39,7 +39,7 @@ pub(super) struct Row<'a> {
 
 impl Figures {
     /// The row of the path at this index, with or without views.
-    pub(super) fn row<'a>(&self, paths: &'a Paths, at: usize) -> Row<'a> {
+    fn row<'a>(&self, paths: &'a Paths, at: usize) -> Row<'a> {
         let of = |sums: &Sums| sums[at].unwrap_or_default();
         Row {
             path: Cow::Borrowed(&paths.names()[at]),
@@ -102,7 +102,7 @@ impl<'a> Table<'a> {
 }
 
 impl Row<'_> {
-    pub(super) fn written(&self) -> PageRow {
+    fn written(&self) -> PageRow {
         PageRow {
             path: self.path.clone().into_owned(),
             counts: self.counts,
@@ -112,15 +112,15 @@ impl Row<'_> {
         }
     }
 
-    pub(super) fn counts(&self) -> ViewCounts {
+    fn counts(&self) -> ViewCounts {
         self.counts
     }
 
-    pub(super) fn previous(&self) -> ViewCounts {
+    fn previous(&self) -> ViewCounts {
         self.previous.unwrap_or_default()
     }
 
-    pub(super) fn compared(&self) -> ViewCounts {
+    fn compared(&self) -> ViewCounts {
         self.compared.unwrap_or(self.counts)
     }
 
@@ -162,8 +162,17 @@ fn content<'a>(
     rows
 }
 
+/// The `most` pages that lost the most views.
+pub(super) fn falling(paths: &Paths, figures: &Figures, most: usize) -> Vec<PageRow> {
+    blocking::must_be_apart(paths.len());
+    let rows = (0..paths.len()).map(|at| figures.row(paths, at));
+    let mut rows: Vec<Row> = rows.filter(|row| belongs(Tab::Falling, row)).collect();
+    rows.sort_unstable_by(|a, b| compare(Tab::Falling.order(), a, b));
+    rows.iter().take(most).map(Row::written).collect()
+}
+
 /// Whether a row is on a tab. Pages with few views in both periods are on none; the AI share needs enough views in both.
-pub(super) fn belongs(tab: Tab, row: &Row) -> bool {
+fn belongs(tab: Tab, row: &Row) -> bool {
     let is_known = before(row) > 0 && now(row) > 0;
     before(row).max(now(row)) >= VIEWS_MIN
         && match tab {
@@ -199,7 +208,7 @@ fn shift(row: &Row) -> u64 {
 /// Compares by the column of `order`, or without one by the change of the AI share, largest first. Rows without a sort
 /// key come last in both directions. The AI share has no sort key if there are too few views. Equal rows are sorted by
 /// path.
-pub(super) fn compare(order: Option<Order>, a: &Row, b: &Row) -> Ordering {
+fn compare(order: Option<Order>, a: &Row, b: &Row) -> Ordering {
     let by_path = a.path.cmp(&b.path);
     let Some(order) = order else { return shift(b).cmp(&shift(a)).then(by_path) };
     let turned = |ordering: Ordering| if order.reversed { ordering.reverse() } else { ordering };

@@ -6,7 +6,7 @@ use axum::http::request::Parts;
 use leptos::prelude::use_context;
 use leptos::server_fn::ServerFn;
 
-use super::roles;
+use super::roles::{self, PageData};
 use crate::server::query_permits::QueryPermit;
 use crate::server::state::AppState;
 use crate::server::store::Authority;
@@ -37,12 +37,23 @@ pub fn of<F: ServerFn>() -> Result<Caller, AppError> {
     of_path(F::PATH)
 }
 
+/// The caller, if they may see this data of a page.
+pub fn of_page(data: PageData) -> Result<Caller, AppError> {
+    let caller = signed_in()?;
+    caller.must_be(data.least())?;
+    Ok(caller)
+}
+
 /// Not generic: there is one copy of it, not one for each server function.
 fn of_path(path: &str) -> Result<Caller, AppError> {
-    let caller = use_context::<Parts>().and_then(|parts| parts.extensions.get::<Caller>().cloned());
-    let caller = caller.ok_or_else(|| AppError::new(ErrorCode::Unauthenticated, "Sign in to continue."))?;
+    let caller = signed_in()?;
     roles::check(caller.user.role, path)?;
     Ok(caller)
+}
+
+fn signed_in() -> Result<Caller, AppError> {
+    let caller = use_context::<Parts>().and_then(|parts| parts.extensions.get::<Caller>().cloned());
+    caller.ok_or_else(|| AppError::new(ErrorCode::Unauthenticated, "Sign in to continue."))
 }
 
 impl Caller {

@@ -1,5 +1,5 @@
-//! The role required by each server function. The gate and the guards use this table. A function that is not listed is
-//! unreachable.
+//! The role required by each server function, and by what pages load without one. The gate and the guards use this table. A
+//! function that is not listed is unreachable.
 
 use model::error::{AppError, ErrorCode};
 use model::user::Role;
@@ -11,6 +11,21 @@ pub enum Access {
     Anybody,
     /// People with this role or a higher one.
     From(Role),
+}
+
+/// What pages load without a server function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageData {
+    AnalyticsReport,
+}
+
+impl PageData {
+    /// The lowest role that may see it.
+    pub const fn least(self) -> Role {
+        match self {
+            Self::AnalyticsReport => Role::Viewer,
+        }
+    }
 }
 
 /// Who may call the server function at `endpoint`; `None` if it does not exist.
@@ -64,10 +79,7 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
             "/api/account/sign-out",
             "/api/account/sign-out-others",
             "/api/analytics/job",
-            "/api/analytics/movers",
-            "/api/analytics/page",
             "/api/analytics/pages",
-            "/api/analytics/report",
             "/api/analytics/trend",
             "/api/analytics/views",
             "/api/batches/form",

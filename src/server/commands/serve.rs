@@ -20,7 +20,7 @@ use crate::server::process::backups::Backups;
 use crate::server::process::clock::Clock;
 use crate::server::process::reload::Reloading;
 use crate::server::process::sockets::Sockets;
-use crate::server::process::{listen, normalization, reload, service_manager};
+use crate::server::process::{listen, reload, service_manager};
 use crate::server::settings::Settings;
 use crate::server::state::{AppState, AppStateConfig};
 use crate::server::store;
@@ -159,11 +159,6 @@ pub async fn run_with_history(
         let (state, stop) = (state.clone(), stop.clone());
         async move { state.retention.run(&state.tasks, &stop).await }
     });
-    let normalization = background({
-        let (state, stop) = (state.clone(), stop.clone());
-        let work = work.part("normalization");
-        async move { normalization::run(&state.store, &work, &state.tasks, &stop).await }
-    });
     let backups = backups.map(|config| {
         let backups = Backups::new(state.store.clone(), state.clock.clone(), state.tasks.clone(), config);
         let stop = stop.clone();
@@ -174,7 +169,6 @@ pub async fn run_with_history(
     history.await.context("fetching the daily history")?;
     maintenance.await.context("maintaining the audit log")?;
     retention.await.context("removing old data")?;
-    normalization.await.context("normalizing texts")?;
     if let Some(backups) = backups {
         backups.await.context("writing backups")?;
     }

@@ -62,8 +62,7 @@ impl Jobs {
         };
         let prepared = self.store.prepare_batch(caller.authority(), &new).await?;
         let prepared = prepared.ok_or_else(AppError::internal)?;
-        // An earlier version stored texts without normalization.
-        let is_same = nfc(&prepared.template) == text && nfc(&prepared.list) == values;
+        let is_same = prepared.template == text && prepared.list == values;
         if prepared.project != request.project || !is_same {
             return Err(AppError::new(
                 ErrorCode::IntentReused,

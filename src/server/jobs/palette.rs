@@ -38,7 +38,7 @@ impl Jobs {
         jobs.retain(|job| known.insert(job.id.clone()));
         let words: Vec<String> = nfc(q).split_whitespace().map(str::to_lowercase).collect();
         let has_words = |template: &TemplateText| {
-            let name = nfc(&template.name).to_lowercase();
+            let name = template.name.to_lowercase();
             words.iter().all(|word| name.contains(word.as_str()))
         };
         let may_start = caller.user.role >= Role::Operator;

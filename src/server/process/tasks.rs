@@ -39,7 +39,6 @@ pub enum Task {
     Refusals,
     Retention,
     Backups,
-    Normalization,
 }
 
 /// The state of all background tasks. Clones share it.
@@ -97,7 +96,6 @@ impl Task {
             Self::Refusals => "Recording refused requests",
             Self::Retention => "Removing old data",
             Self::Backups => "Writing backups",
-            Self::Normalization => "Normalizing texts",
         }
     }
 
@@ -114,7 +112,6 @@ impl Task {
             Self::Refusals => "refused requests could not be recorded",
             Self::Retention => "old data could not be removed",
             Self::Backups => "no backup was written",
-            Self::Normalization => "texts could not be normalized",
         }
     }
 
@@ -122,7 +119,7 @@ impl Task {
     const fn silence_max(self) -> Duration {
         match self {
             Self::Audit => Duration::from_secs(25 * 60),
-            Self::Retention | Self::Normalization => Duration::from_secs(25 * 3_600),
+            Self::Retention => Duration::from_secs(25 * 3_600),
             // Failing backups, for example on a full disk, do not affect people. An alert covers their age.
             Self::Backups => Duration::MAX,
             _ => Duration::from_secs(5 * 60),

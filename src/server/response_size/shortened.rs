@@ -2,11 +2,10 @@
 //! rest; others are previews, whose rest is on another endpoint.
 
 use super::Room;
-use model::analytics_report::AnalyticsReport;
 use model::audit::AuditPage;
 use model::batch::Batch;
 use model::error::AppError;
-use model::history::{PageReport, PagesReport, Trend};
+use model::history::{PagesReport, Trend};
 use model::job::{Job, JobBadge, JobForm, JobsOverview};
 use model::page_views::FetchedPageViews;
 use model::people::People;
@@ -145,39 +144,19 @@ pub fn views(mut views: FetchedPageViews) -> FetchedPageViews {
 
 /// As [`views`].
 pub fn pages(mut pages: PagesReport) -> PagesReport {
-    shorten_pages(&mut Room::of_function(), &mut pages);
+    let mut room = Room::of_function();
+    room.reserve(&pages.marked);
+    room.keep_first(&mut pages.rows);
     pages
 }
 
 /// With the markers and annotations that fit.
 pub fn trend(mut trend: Trend) -> Trend {
-    shorten_trend(&mut Room::of_function(), &mut trend);
-    trend
-}
-
-/// As [`trend`].
-pub fn page(mut page: PageReport) -> PageReport {
-    shorten_page(&mut Room::of_function(), &mut page);
-    page
-}
-
-/// As [`pages`] and [`trend`].
-pub fn report(mut report: AnalyticsReport) -> AnalyticsReport {
     let mut room = Room::of_function();
-    match &mut report {
-        AnalyticsReport::Daily(daily) => {
-            shorten_trend(&mut room, &mut daily.trend);
-            shorten_pages(&mut room, &mut daily.pages);
-        }
-        AnalyticsReport::OnePage(one) => {
-            shorten_page(&mut room, &mut one.page);
-            shorten_pages(&mut room, &mut one.pages);
-        }
-        AnalyticsReport::Live(live) => {
-            live.views.has_more |= !room.keep_first(&mut live.views.views);
-        }
-    }
-    report
+    room.reserve(&trend.points);
+    room.keep_first(&mut trend.markers);
+    room.keep_last(&mut trend.annotations);
+    trend
 }
 
 /// With the names that fit.
@@ -186,21 +165,4 @@ pub fn audit(mut page: AuditPage) -> AuditPage {
     room.reserve(&page.records);
     room.keep_first(&mut page.people);
     page
-}
-
-fn shorten_pages(room: &mut Room, pages: &mut PagesReport) {
-    room.reserve(&pages.marked);
-    room.keep_first(&mut pages.rows);
-}
-
-fn shorten_page(room: &mut Room, page: &mut PageReport) {
-    room.reserve(&page.row);
-    room.keep_first(&mut page.jobs);
-    shorten_trend(room, &mut page.trend);
-}
-
-fn shorten_trend(room: &mut Room, trend: &mut Trend) {
-    room.reserve(&trend.points);
-    room.keep_first(&mut trend.markers);
-    room.keep_last(&mut trend.annotations);
 }

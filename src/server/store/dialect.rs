@@ -5,7 +5,6 @@
 //! change; texts compared by code point.
 
 mod backup;
-pub(crate) mod bridge;
 mod catalogue;
 mod file;
 mod identity;

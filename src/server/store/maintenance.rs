@@ -5,7 +5,6 @@ pub mod clock_state;
 pub mod copy;
 pub mod figures;
 pub mod instances;
-pub(crate) mod normalization;
 pub mod restored;
 pub mod retention;
 pub mod upgrade;

@@ -113,8 +113,6 @@ impl Draft {
     /// The draft of the field with this id: of a new job in `project`, or of a follow-up to `job`.
     pub fn of(project: &str, job: Option<&str>, field: &str, start: &DraftStart) -> Option<Self> {
         let field: HtmlTextAreaElement = browser::by_id(field)?.dyn_into().ok()?;
-        // Drafts of earlier versions, which do not contain their author. The server has those that were sent to it.
-        browser::store(&[PREFIX, project, "/", job.unwrap_or("new")].concat(), "");
         let draft = Self(Rc::new(State {
             person: browser::find(&["[", PERSON, "]"].concat())?.get_attribute(PERSON)?,
             project: project.to_owned(),
@@ -268,8 +266,8 @@ impl Draft {
     /// This browser's copy, if it is newer than the server's; an older one is removed.
     fn newest(&self) -> Option<LocalCopy> {
         let stored = browser::stored(&self.key())?;
-        let copy = LocalCopy::read(&stored);
-        if copy.is_newer_than(self.0.start.saved_at) {
+        if let Some(copy) = LocalCopy::read(&stored).filter(|copy| copy.is_newer_than(self.0.start.saved_at))
+        {
             self.0.found.replace(stored);
             return Some(copy);
         }

@@ -23,10 +23,7 @@ const CHOSEN: &str = "a sentence of my own";
 const READS: &[&str] = &[
     "/api/account/get",
     "/api/analytics/job",
-    "/api/analytics/movers",
-    "/api/analytics/page",
     "/api/analytics/pages",
-    "/api/analytics/report",
     "/api/analytics/trend",
     "/api/analytics/views",
     "/api/audit/list",

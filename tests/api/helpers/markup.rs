@@ -29,6 +29,52 @@ pub(crate) fn tags(page: &str) -> Vec<Tag> {
     found
 }
 
+/// The texts of the cells of each row in the body of the first table with these classes.
+pub(crate) fn table_rows(page: &str, classes: &str) -> Vec<Vec<String>> {
+    let parsed = parse_document(RcDom::default(), ParseOpts::default()).one(page);
+    let tables = elements(&parsed.document, &["table"]);
+    let table = tables.into_iter().find(|table| attribute(table, "class").as_deref() == Some(classes));
+    let table = table.unwrap_or_else(|| panic!("no table with the classes {classes} in {page}"));
+    let bodies = elements(&table, &["tbody"]);
+    let rows = bodies.iter().flat_map(|body| elements(body, &["tr"]));
+    rows.map(|row| elements(&row, &["th", "td"]).iter().map(whole_text_of).collect()).collect()
+}
+
+/// The texts of the figures of a page: views, people, AI and the share of AI, each with its change if there is one.
+pub(crate) fn figures(page: &str) -> Vec<String> {
+    let parsed = parse_document(RcDom::default(), ParseOpts::default()).one(page);
+    let lists = elements(&parsed.document, &["dl"]);
+    let list = lists.into_iter().find(|list| attribute(list, "class").as_deref() == Some("figures"));
+    let list = list.unwrap_or_else(|| panic!("no figures in {page}"));
+    elements(&list, &["dd"]).iter().map(whole_text_of).collect()
+}
+
+/// The elements with these names below a node, in order.
+fn elements(node: &Handle, names: &[&str]) -> Vec<Handle> {
+    let mut found = Vec::new();
+    for child in node.children.borrow().iter() {
+        if let NodeData::Element { name, .. } = &child.data
+            && names.contains(&&*name.local)
+        {
+            found.push(child.clone());
+        }
+        found.extend(elements(child, names));
+    }
+    found
+}
+
+fn attribute(node: &Handle, name: &str) -> Option<String> {
+    let NodeData::Element { attrs, .. } = &node.data else { return None };
+    attrs.borrow().iter().find(|found| &*found.name.local == name).map(|found| found.value.to_string())
+}
+
+/// The text of a node and of all nodes below it.
+fn whole_text_of(node: &Handle) -> String {
+    let below = node.children.borrow();
+    let text: String = below.iter().map(|child| text_of(child) + &whole_text_of(child)).collect();
+    text.trim().to_owned()
+}
+
 fn collect(node: &Handle, found: &mut Vec<Tag>) {
     if let NodeData::Element { name, attrs, .. } = &node.data {
         let attributes =

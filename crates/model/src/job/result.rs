@@ -18,7 +18,7 @@ pub enum PromptOutcome {
     /// It finished with the pull request of an earlier prompt. The upstream does not report whether it changed it.
     SamePullRequest(String),
     NoChanges,
-    /// It finished, but its result was not recorded.
+    /// It finished in a job with follow-ups, and a version before 0.1.0 did not record its result.
     Finished,
     Failed,
 }
@@ -26,7 +26,6 @@ pub enum PromptOutcome {
 /// The result of the job's first prompt and of each of its `follow_ups`, in order; `None` without a result.
 pub fn results(job: &Job) -> Vec<Option<PromptResult>> {
     let follow_ups = job.earlier_follow_ups + 1..=job.earlier_follow_ups + job.follow_ups.len() as u32;
-    let prompts = 1 + job.follow_ups_total();
     let mut earlier = None;
     std::iter::once(0)
         .chain(follow_ups)
@@ -39,13 +38,6 @@ pub fn results(job: &Job) -> Vec<Option<PromptResult>> {
                     PromptOutcome::SamePullRequest(link.to_owned())
                 }
                 (_, Some(link)) => PromptOutcome::PullRequest(link.to_owned()),
-                // Written by a version that did not record results.
-                (_, None) if prompts == 1 => {
-                    match job.remote.as_ref().and_then(|remote| remote.pr_link.clone()) {
-                        Some(link) => PromptOutcome::PullRequest(link),
-                        None => PromptOutcome::NoChanges,
-                    }
-                }
                 (_, None) => PromptOutcome::Finished,
             };
             if let PromptOutcome::PullRequest(link) = &outcome {
@@ -142,7 +134,6 @@ mod tests {
     #[test]
     fn timeline_without_results_shows_only_certain_outcomes() {
         let first = [(0, "accepted", None), (0, "completed", None)];
-        assert_eq!(outcomes(0, &first), [Some(PromptOutcome::PullRequest("https://x/7".to_owned()))]);
         assert_eq!(outcomes(1, &first), [Some(PromptOutcome::Finished), None]);
         assert_eq!(outcomes(0, &[(0, "rejected", None)]), [None]);
     }

@@ -1,9 +1,17 @@
 //! The migrations of each database, embedded as files. `sqlx::migrate!` is not used: its macro crate compiles both drivers, SQLite included, a second
 //! time.
 
+pub(crate) mod normalized_texts;
+
 use rust_embed::Embed;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
-use sqlx::{AssertSqlSafe, SqlSafeStr};
+use sqlx::{Any, AssertSqlSafe, SqlSafeStr, Transaction};
+
+use super::Dialect;
+use crate::server::store::StoreError;
+
+/// The first migration: the schema of version 0.1.0. Older schemas are not upgraded.
+pub(crate) const FIRST: i64 = 100;
 
 #[derive(Embed)]
 #[folder = "migrations/sqlite/"]
@@ -12,6 +20,32 @@ pub(crate) struct OfSqlite;
 #[derive(Embed)]
 #[folder = "migrations/postgres/"]
 pub(super) struct OfPostgres;
+
+impl Dialect {
+    /// As [`Dialect::step`]. Fails with a schema before [`FIRST`].
+    pub(super) async fn upgradable_step(
+        self,
+        tx: &mut Transaction<'static, Any>,
+    ) -> Result<Option<i64>, StoreError> {
+        match self.step(&mut *tx).await? {
+            Some(step) if step < FIRST => Err(StoreError::Older(step)),
+            step => Ok(step),
+        }
+    }
+}
+
+/// Applies all pending migrations. `last`: the last one that ran; `None` for a new database.
+pub(super) async fn run(
+    migrations: &Migrator,
+    last: Option<i64>,
+    tx: &mut Transaction<'static, Any>,
+) -> Result<(), StoreError> {
+    migrations.run_direct(None, &mut **tx, false).await?;
+    if last.is_some_and(|last| last < normalized_texts::STEP) {
+        normalized_texts::normalize(tx).await?;
+    }
+    Ok(())
+}
 
 /// The files of the form `0001_what_it_does.sql`.
 pub(crate) fn migrator<Files: Embed>() -> Migrator {
@@ -48,6 +82,8 @@ mod tests {
             let versions: Vec<i64> = migrator.iter().map(|migration| migration.version).collect();
             assert_eq!(versions.len(), files, "{folder}");
             assert!(versions.is_sorted_by(|one, other| one < other), "{versions:?}");
+            assert_eq!(versions.first(), Some(&FIRST), "{folder}");
+            assert!(versions.contains(&normalized_texts::STEP), "{folder}");
         }
     }
 

@@ -13,7 +13,7 @@ use sqlx::{Any, AnyConnection, AnyPool, Connection, Row, Transaction};
 use url::Url;
 
 use super::interruption::{AT_ONCE, LONGEST, PATIENCE};
-use super::migrations::{OfPostgres, migrator};
+use super::migrations::{self, OfPostgres, migrator};
 use super::{Area, Connections, Dialect, Opened};
 use crate::server::store::StoreError;
 
@@ -418,8 +418,8 @@ async fn migrate(pool: &AnyPool, url: &str) -> Result<(), StoreError> {
             .await?;
         if is_free {
             extend(&mut tx, url).await?;
-            Dialect::Postgres.cross_bridge(&MIGRATIONS, &mut tx).await?;
-            MIGRATIONS.run_direct(None, &mut *tx, false).await?;
+            let last = Dialect::Postgres.upgradable_step(&mut tx).await?;
+            migrations::run(&MIGRATIONS, last, &mut tx).await?;
             return Ok(tx.commit().await?);
         }
         drop(tx);

@@ -12,7 +12,7 @@ use sqlx::{AnyConnection, AnyPool, Connection};
 
 use super::file::open_first;
 use super::identity::{FileFault, FileIdentity};
-use super::migrations::{OfSqlite, migrator};
+use super::migrations::{self, OfSqlite, migrator};
 use super::path::{any_options_of, path_of};
 use super::{Connections, Dialect, Opened, UpgradeCopy, backup};
 use crate::server::store::StoreError;
@@ -120,8 +120,7 @@ pub(super) fn is_same(one: &str, other: &str) -> bool {
 /// leaves nothing behind.
 async fn migrate(pool: &AnyPool, path: &Path, copy: UpgradeCopy) -> Result<(), StoreError> {
     let mut tx = pool.begin_with("BEGIN IMMEDIATE").await?;
-    let last = Dialect::Sqlite.step(&mut tx).await?;
-    Dialect::Sqlite.cross_bridge(&MIGRATIONS, &mut tx).await?;
+    let last = Dialect::Sqlite.upgradable_step(&mut tx).await?;
     let next = |last: i64| MIGRATIONS.iter().map(|migration| migration.version).find(|step| *step > last);
     if let Some(step) = last.and_then(next)
         && copy != UpgradeCopy::Never
@@ -142,7 +141,7 @@ async fn migrate(pool: &AnyPool, path: &Path, copy: UpgradeCopy) -> Result<(), S
             }
         }
     }
-    MIGRATIONS.run_direct(None, &mut *tx, false).await?;
+    migrations::run(&MIGRATIONS, last, &mut tx).await?;
     Ok(tx.commit().await?)
 }
 

@@ -5,7 +5,8 @@ use sqlx::{AnyConnection, AssertSqlSafe, Row};
 use thiserror::Error;
 
 use super::instances::GRACE;
-use crate::server::store::dialect::{Migration, bridge};
+use crate::server::store::dialect::Migration;
+use crate::server::store::dialect::migrations::FIRST;
 use crate::server::store::{Store, StoreError};
 use model::time::Timestamp;
 
@@ -48,6 +49,12 @@ pub enum NotUpgradable {
     Store(#[from] StoreError),
 }
 
+/// Begins the line of a migration that names the tables whose rows it processes, or `none`.
+const TABLES: &str = " Tables: ";
+
+/// The tables of the migrations without that line. Their files never change.
+const WITHOUT_LINE: [(i64, &[&str]); 3] = [(FIRST, &[]), (101, &["jobs", "listed_jobs"]), (102, &["jobs"])];
+
 impl Store {
     /// Examines the database. `now` is this machine's time.
     pub async fn upgrade(&self, now: Timestamp) -> Result<Upgrade, NotUpgradable> {
@@ -58,15 +65,8 @@ impl Store {
             return Err(NotUpgradable::NoLedger);
         }
         let applied = applied(&mut tx).await?;
-        let mut migrations = self.dialect.migrations();
-        if let (Some(last), Some(first)) = (applied.last(), migrations.first_mut())
-            && last.number < first.number
-        {
-            // The bridge creates the first schema from the last one before it.
-            first.sql = self.dialect.bridge().to_owned();
-        }
+        let migrations = self.dialect.migrations();
         let step = must_be_known(&migrations, &applied)?;
-        let stops_processes = self.dialect.is_of_one_process() || step == bridge::FROM;
         let tables: Vec<String> =
             self.dialect.tables(&mut tx).await?.into_iter().map(|table| table.name).collect();
         let mut pending = Vec::new();
@@ -85,7 +85,7 @@ impl Store {
             pending,
             bytes: count(&mut tx, self.dialect.size()).await?,
             processes,
-            stops_processes,
+            stops_processes: self.dialect.is_of_one_process(),
             queued: count(&mut tx, &of("queued")).await?,
             sending: count(&mut tx, &of("sending")).await?,
         })
@@ -114,17 +114,16 @@ async fn applied(connection: &mut AnyConnection) -> Result<Vec<Applied>, StoreEr
 
 /// Fails if this version cannot continue from the migrations that ran. Returns the last one.
 fn must_be_known(known: &[Migration], applied: &[Applied]) -> Result<i64, NotUpgradable> {
-    let first = known.first().map_or(0, |first| first.number);
     let last = applied.last().map_or(0, |last| last.number);
     for Applied { number, checksum, is_finished } in applied {
         match known.iter().find(|one| one.number == *number) {
-            None if *number > first => return Err(StoreError::Newer(*number).into()),
+            None if *number > FIRST => return Err(StoreError::Newer(*number).into()),
             _ if !is_finished => return Err(NotUpgradable::Unfinished(*number)),
             Some(one) if one.checksum != *checksum => return Err(NotUpgradable::Changed(*number)),
             _ => {}
         }
     }
-    if last < first && last != bridge::FROM {
+    if last < FIRST {
         return Err(StoreError::Older(last).into());
     }
     Ok(last)
@@ -136,9 +135,12 @@ async fn describe(
     connection: &mut AnyConnection,
 ) -> Result<PendingMigration, StoreError> {
     let mut tables = Vec::new();
-    for table in touched(&migration.sql, there) {
-        let rows = count(&mut *connection, &format!("SELECT COUNT(*) FROM \"{table}\"")).await?;
-        tables.push((table.clone(), rows));
+    for table in processed_tables(&migration).into_iter().flatten() {
+        // A table of an earlier pending migration has no rows yet.
+        if there.iter().any(|existing| existing == table) {
+            let rows = count(&mut *connection, &format!("SELECT COUNT(*) FROM \"{table}\"")).await?;
+            tables.push((table.to_owned(), rows));
+        }
     }
     tables.retain(|(_, rows)| *rows > 0);
     Ok(PendingMigration { number: migration.number, does: summary(&migration.sql), tables })
@@ -157,67 +159,44 @@ fn living(now: Timestamp) -> String {
 
 /// The comment at the start of a migration.
 fn summary(sql: &str) -> String {
-    let lines = sql.lines().map_while(|line| line.strip_prefix("--")).map(str::trim);
-    lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+    let lines = sql.lines().map_while(|line| line.strip_prefix("--"));
+    let lines = lines.take_while(|line| !line.trim().is_empty() && !line.starts_with(TABLES));
+    lines.map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// The existing tables that the statements process: to change their rows, or to build an index. Statements within created triggers do not count.
-fn touched<'a>(sql: &str, there: &'a [String]) -> Vec<&'a String> {
-    let code: String =
-        sql.lines().map(|line| line.split("--").next().unwrap_or_default()).collect::<Vec<_>>().join("\n");
-    // Text in quotes names no table.
-    let code: String = code.split('\'').step_by(2).collect();
-    let mut in_body = false;
-    let mut words: Vec<String> = Vec::new();
-    for statement in code.split(';') {
-        let upper = statement.trim().to_ascii_uppercase();
-        let is_in_body = in_body;
-        let quotes = upper.matches("$$").count();
-        if quotes % 2 == 1 {
-            in_body = !in_body;
-        } else if upper.starts_with("CREATE TRIGGER") && upper.contains("BEGIN") {
-            in_body = true;
-        } else if upper == "END" {
-            in_body = false;
-        }
-        let goes_through = ["UPDATE", "INSERT", "DELETE", "CREATE INDEX", "CREATE UNIQUE INDEX", "WITH"];
-        if !is_in_body && !in_body && goes_through.iter().any(|begin| upper.starts_with(begin)) {
-            let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
-            words.extend(statement.split(|letter| !is_part(letter)).map(str::to_owned));
-        }
+/// The tables whose rows a migration processes, to change them or to build an index; `None` if it does not name them.
+fn processed_tables(migration: &Migration) -> Option<Vec<&str>> {
+    if let Some((_, tables)) = WITHOUT_LINE.iter().find(|(number, _)| *number == migration.number) {
+        return Some(tables.to_vec());
     }
-    there.iter().filter(|table| words.contains(table)).collect()
+    let comments = migration.sql.lines().filter_map(|line| line.strip_prefix("--"));
+    let tables = comments.filter_map(|comment| comment.strip_prefix(TABLES)).next()?;
+    Some(tables.split(", ").filter(|table| *table != "none").collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const MIGRATION: &str = "-- Prompts are on hold, and\n-- counted.\n--\n-- Not this.\nALTER TABLE messages ADD COLUMN on_hold_since BIGINT;
-        CREATE INDEX on_hold ON messages (on_hold_since); -- jobs
-        CREATE TRIGGER note AFTER INSERT ON users BEGIN
-            UPDATE templates SET name = ''; DELETE FROM drafts; END;
-        CREATE FUNCTION f() RETURNS TRIGGER AS $$ BEGIN UPDATE webhooks SET id = 1; RETURN NULL; END $$;
-        INSERT INTO counts SELECT COUNT(*), 'users' FROM jobs;
-        DROP TABLE sessions;";
+    use crate::server::store::Dialect;
 
     #[test]
-    fn migration_summary_and_processed_tables_are_parsed() {
-        assert_eq!(summary(MIGRATION), "Prompts are on hold, and counted.");
+    fn summary_and_tables_are_lines_of_the_first_comment() {
+        let sql = "-- Prompts are on hold, and\n-- counted.\n-- Tables: jobs, messages\n\n-- Not this.\nUPDATE jobs SET id = id;";
+        let migration = |sql: &str| Migration { number: 999, sql: sql.to_owned(), checksum: Vec::new() };
+        assert_eq!(summary(sql), "Prompts are on hold, and counted.");
+        assert_eq!(processed_tables(&migration(sql)), Some(vec!["jobs", "messages"]));
         assert_eq!(summary("CREATE TABLE a (b TEXT)"), "");
-        let there: Vec<String> = ["drafts", "jobs", "messages", "sessions", "templates", "users", "webhooks"]
-            .map(str::to_owned)
-            .to_vec();
-        assert_eq!(touched(MIGRATION, &there), ["jobs", "messages"]);
+        assert_eq!(processed_tables(&migration("-- Tables: none\n")), Some(Vec::new()));
+        assert_eq!(processed_tables(&migration("-- A summary.\nUPDATE jobs SET id = id;")), None);
     }
 
     #[test]
-    fn every_migration_has_a_summary() {
-        for dialect in [crate::server::store::Dialect::Sqlite, crate::server::store::Dialect::Postgres] {
+    fn every_migration_has_a_summary_and_names_its_tables() {
+        for dialect in [Dialect::Sqlite, Dialect::Postgres] {
             for migration in dialect.migrations() {
                 assert_ne!(summary(&migration.sql), "", "{dialect:?} {}", migration.number);
+                assert_ne!(processed_tables(&migration), None, "{dialect:?} {}", migration.number);
             }
-            assert_ne!(summary(dialect.bridge()), "", "{dialect:?}");
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use super::work;
 use super::*;
-use crate::server::process::normalization::normalize;
+use crate::server::store::dialect::Area;
+use crate::server::store::dialect::migrations::normalized_texts::normalize;
 use crate::server::store::jobs::list::Sort;
 use model::id::JobId;
 
@@ -46,6 +47,12 @@ impl Ledger {
         let listed = self.store.jobs(&permit().await, &self.project, &filter).await.unwrap();
         assert_eq!(listed.counts.values().sum::<u64>(), listed.jobs.len() as u64, "{text:?}");
         listed.jobs.len()
+    }
+
+    async fn normalize(&self) {
+        let mut tx = self.store.dialect.begin(&self.store.pool, Area::Ledger).await.unwrap();
+        normalize(&mut tx).await.unwrap();
+        tx.commit().await.unwrap();
     }
 
     async fn execute(&self, statement: &'static str) {
@@ -149,7 +156,7 @@ async fn entry_of_an_earlier_version_still_finds_its_follow_ups() {
             }
         })
         .await;
-    normalize(&ledger.store, &work()).await.unwrap();
+    ledger.normalize().await;
     for text in ["caf\u{e9}", "amber lantern caf\u{e9}"] {
         assert_eq!(ledger.finds(text).await, 1, "{text}");
     }
@@ -177,7 +184,7 @@ async fn composed_and_decomposed_words_find_the_same_jobs() {
             .execute(&ledger.store.pool)
             .await
             .unwrap();
-        normalize(&ledger.store, &work()).await.unwrap();
+        ledger.normalize().await;
         for text in [composed, decomposed] {
             assert_eq!(ledger.finds(text).await, 2, "{text}");
         }
@@ -197,7 +204,7 @@ async fn decomposed_page_or_tag_is_replaced_by_the_composed_one() {
     ledger.execute("INSERT INTO job_paths (job_id, path) SELECT id, '/cafe\u{301}' FROM jobs").await;
     ledger.execute("INSERT INTO job_paths (job_id, path) SELECT id, '/both-e\u{301}' FROM jobs").await;
     ledger.execute("INSERT INTO job_paths (job_id, path) SELECT id, '/both-\u{e9}' FROM jobs").await;
-    normalize(&ledger.store, &work()).await.unwrap();
+    ledger.normalize().await;
     let labels: Vec<String> = sqlx::query_scalar("SELECT label FROM listed_labels ORDER BY label")
         .fetch_all(&ledger.store.pool)
         .await

@@ -19,24 +19,12 @@ pub(super) struct LocalCopy {
 }
 
 impl LocalCopy {
-    /// Parses the format of [`fmt::Display`]; anything else is a bare text of an older version.
-    pub(super) fn read(stored: &str) -> Self {
-        Self::parsed(stored).unwrap_or_else(|| Self {
-            base: 0,
-            on_server: false,
-            template: String::new(),
-            intent: String::new(),
-            pages: String::new(),
-            text: stored.to_owned(),
-        })
-    }
-
-    fn parsed(stored: &str) -> Option<Self> {
+    /// Parses the format of [`fmt::Display`].
+    pub(super) fn read(stored: &str) -> Option<Self> {
         let (head, rest) = stored.split_once('\n')?;
         let (base, head) = head.split_once(' ')?;
         let (on_server, head) = head.split_once(' ')?;
-        // Earlier versions wrote no intent.
-        let (template, intent) = head.split_once(' ').unwrap_or((head, ""));
+        let (template, intent) = head.split_once(' ')?;
         let (pages, text) = rest.split_once('\n')?;
         let on_server = match on_server {
             "saved" => true,
@@ -78,17 +66,11 @@ mod tests {
     #[test]
     fn copy_survives_the_storage() {
         for copy in [copy(17, true), copy(-1, false)] {
-            assert_eq!(LocalCopy::read(&copy.to_string()), copy);
+            assert_eq!(LocalCopy::read(&copy.to_string()), Some(copy));
         }
-        for text in ["old text", "two\nlines", "1 saved\nx", "1 other\na\nb"] {
-            assert_eq!(LocalCopy::read(text).text, text);
+        for text in ["a text", "two\nlines", "1 saved\nx", "1 other t i\na\nb", "17 typed 0192-7\n/a\none"] {
+            assert_eq!(LocalCopy::read(text), None);
         }
-    }
-
-    #[test]
-    fn copy_of_an_earlier_version_has_no_intent() {
-        let copy = LocalCopy::read("17 typed 0192-7\n/a\none");
-        assert_eq!((copy.template.as_str(), copy.intent.as_str(), copy.text.as_str()), ("0192-7", "", "one"));
     }
 
     #[test]

@@ -14,7 +14,7 @@ impl Draft {
     /// This browser's copy, if another tab wrote it since the page was opened. The caller is about to replace it.
     pub(super) fn other_tabs_copy(&self) -> Option<LocalCopy> {
         let stored = browser::stored(&self.key()).filter(|stored| *stored != *self.0.found.borrow())?;
-        let copy = LocalCopy::read(&stored);
+        let copy = LocalCopy::read(&stored)?;
         let is_own = copy.intent == self.value_of("intent") || copy.intent == *self.0.before.borrow();
         (!is_own && copy.text != self.text()).then_some(copy)
     }

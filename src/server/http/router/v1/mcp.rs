@@ -406,5 +406,5 @@ async fn falling_pages(caller: &TokenCaller, input: Value) -> Result<Value, Prob
     let state = &caller.caller().state;
     let range = days_or_default(from, to, state.today()).map_err(AppError::bad_input)?;
     let _permit = caller.caller().query_permit().await?;
-    written(state.analytics.movers(&project, range).await?.fallen)
+    written(state.analytics.falling_pages(&project, range).await?)
 }
