@@ -1,5 +1,4 @@
-//! Makes cargo rebuild the server when a migration changed, and the release server when the built front end changed. The binary
-//! embeds both.
+//! Makes cargo rebuild the release server when the built front end changed, which the binary embeds.
 //!
 //! The front end must not depend on its own output. A debug server reads the site from the disk.
 
@@ -12,7 +11,6 @@ fn main() -> io::Result<()> {
     if env::var_os("CARGO_FEATURE_SSR").is_none() {
         return Ok(());
     }
-    println!("cargo::rerun-if-changed=migrations");
     // The embedding macro fails without the folder. An empty site is embedded before the first build.
     fs::create_dir_all(Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap_or_default()).join(SITE))?;
     if env::var("PROFILE").as_deref() == Ok("release") {

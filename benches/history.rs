@@ -11,20 +11,20 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use base::clock::Clock;
+use base::work::Docket;
 use docket::server::analytics::Analytics;
 use docket::server::analytics::export::ExportKind;
 use docket::server::analytics::table_query::TableQuery;
 use docket::server::http::sheet::Format;
-use docket::server::process::clock::Clock;
-use docket::server::store::Store;
 use docket::server::upstream::page_views::PageViewsQuery;
-use docket::server::work::Docket;
 use futures::TryStreamExt;
 use model::day::{Day, DayRange};
 use model::history::Compare;
 use model::id::ProjectId;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, Connection};
+use store::Store;
 
 const PAGES: i64 = 2_740;
 const DAYS: i64 = 365;

@@ -9,18 +9,18 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use docket::server::process::clock::Clock;
-use docket::server::query_permits::QueryPermits;
-use docket::server::store::Store;
-use docket::server::store::jobs::intents::{NewIntent, Scheduling};
-use docket::server::store::jobs::list::{JobFilter, PageStart, Sort};
-use docket::server::work::{Docket, Work};
+use base::clock::Clock;
+use base::query_permits::QueryPermits;
+use base::work::{Docket, Work};
 use model::id::{JobId, ProjectId};
 use model::job::JobState;
 use model::time::Timestamp;
 use model::user::Role;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, Connection};
+use store::Store;
+use store::jobs::intents::{NewIntent, Scheduling};
+use store::jobs::list::{JobFilter, PageStart, Sort};
 
 const RUNS: usize = 30;
 /// How many follow-ups one job gets.

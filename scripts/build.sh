@@ -47,7 +47,7 @@ up_to_date() {
 # One checksum over all inputs of the binary.
 inputs() {
   local path paths=()
-  for path in .cargo build.rs Cargo.toml Cargo.lock crates facade src style public migrations end2end/package-lock.json scripts; do
+  for path in .cargo build.rs Cargo.toml Cargo.lock crates facade src style public end2end/package-lock.json scripts; do
     [[ ! -e $path ]] || paths+=("$path")
   done
   {

@@ -1,8 +1,8 @@
 //! The same ledger on PostgreSQL, beside the SQLite file: measurements send the same queries to both. The server belongs to the measurement and has
 //! PostgreSQL's defaults for memory.
 
-use docket::server::store::Store;
 use sqlx::{Connection, PgConnection};
+use store::Store;
 
 #[path = "../../tests/databases/mod.rs"]
 mod databases;

@@ -19,15 +19,15 @@ use self::known_figures::{KnownFigures, KnownFiguresCache};
 use self::period::{Comparable, Period};
 use self::table::{Figures, Table};
 use self::table_query::TableQuery;
-use crate::server::process::blocking;
-use crate::server::store::Store;
-use crate::server::store::page_views::queries::{FinishedJob, Paths, Snapshot, SummaryRanges};
+use base::blocking;
 use model::day::{Day, DayRange};
 use model::error::AppError;
 use model::history::{Compare, Comparison, JobEffect, PageEffect, PageReport, PageRow, PagesReport, Trend};
 use model::id::{JobId, ProjectId};
 use model::page_views::ViewCounts;
 use model::selection::Selection;
+use store::Store;
+use store::page_views::queries::{FinishedJob, Paths, Snapshot, SummaryRanges};
 
 /// The number of pages in a list of falling ones.
 const FALLING_PAGES: usize = 10;

@@ -12,12 +12,12 @@ use std::time::Duration;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
-use crate::server::config::AuditConfig;
 use crate::server::process::clock_check::{ClockCheck, ClockError};
-use crate::server::process::tasks::{Task, Tasks};
-use crate::server::store::{Store, StoreError};
-use crate::server::work::Work;
+use base::config::AuditConfig;
+use base::tasks::{Task, Tasks};
+use base::work::Work;
 use model::time::Timestamp;
+use store::{Store, StoreError};
 
 /// The interval of the maintenance.
 const TICK: Duration = Duration::from_secs(600);

@@ -34,4 +34,3 @@ pub mod step_cookie;
 pub mod token;
 pub mod totp;
 pub mod trusted_header;
-pub mod username;

@@ -29,14 +29,14 @@ use self::github::GitHub;
 use self::gitlab::GitLab;
 use self::link::{LinkForm, PullRequestLink};
 use self::refresh::Opened;
-use crate::server::config::CodeHostsConfig;
-use crate::server::process::clock::Clock;
-use crate::server::process::tasks::{Task, Tasks};
-use crate::server::process::turns::Turns;
-use crate::server::settings::LiveSettings;
-use crate::server::store::{Store, StoreError};
-use crate::server::work::Work;
+use base::clock::Clock;
+use base::config::CodeHostsConfig;
+use base::settings::LiveSettings;
+use base::tasks::{Task, Tasks};
+use base::turns::Turns;
+use base::work::Work;
 use model::upstream::{CodeHostStatus, PausedOwner};
+use store::{Store, StoreError};
 
 pub use exchange::HostError;
 

@@ -21,21 +21,21 @@ use crate::server::commands::client::views::ViewsArguments;
 use crate::server::commands::client::{Connection, Outcome};
 use crate::server::commands::emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, EmulatorConfig};
 use crate::server::commands::output;
-use crate::server::config::{
+use crate::server::process::reload::{LogFilter, Reloading};
+use crate::server::process::sockets::Sockets;
+use crate::server::telemetry::log_lines::{self, LastLines};
+use crate::server::telemetry::panics;
+use crate::server::telemetry::trace_export::Traces;
+use base::allocator;
+use base::clock::Clock;
+use base::config::{
     ClientConfig, Config, ConfigError, Database, KEYS, Log, LogFormat, RetentionConfig, Source,
     listen_address, parse_admin_password, parse_projects,
 };
-use crate::server::process::allocator;
-use crate::server::process::clock::Clock;
-use crate::server::process::reload::{LogFilter, Reloading};
-use crate::server::process::sockets::Sockets;
-use crate::server::store::StoreError;
-use crate::server::store::audit::ChainLink;
-use crate::server::telemetry::log_lines::{self, LastLines};
-use crate::server::telemetry::panics;
-use crate::server::telemetry::traces::NOT_LOGGED;
-use crate::server::telemetry::traces::export::Traces;
-use crate::server::work::Docket;
+use base::traces::NOT_LOGGED;
+use base::work::Docket;
+use store::StoreError;
+use store::audit::ChainLink;
 
 /// A web dashboard for teams whose documentation is maintained by an AI agent.
 #[derive(Parser)]
@@ -320,6 +320,9 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>, docket: Doc
         }
         Command::Copy { from, to } => {
             let (from, to) = Database::source_and_target(&source, &from, &to)?;
+            if store::is_same(&from.url, &to.url) {
+                return Err(ConfigError("--from and --to are the same database.".to_owned()).into());
+            }
             start_logging(&without_slow_statements(quiet_unless_configured(log)));
             commands::copy(&from, &to).await?;
         }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Mutex as AsyncMutex;
 
-use crate::server::config::ApiKey;
-use crate::server::process::blocking;
+use base::blocking;
+use base::config::ApiKey;
 
 /// The current key, and all keys to mask. Clones share them.
 #[derive(Clone)]

@@ -18,16 +18,16 @@ use tokio_util::sync::CancellationToken;
 
 use self::backoff::Backoff;
 pub use self::progress::Wanted;
-use crate::server::process::clock::Clock;
-use crate::server::process::tasks::{Task, Tasks};
-use crate::server::settings::{LiveSettings, Settings};
-use crate::server::store::Store;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
-use crate::server::work::Work;
+use base::clock::Clock;
+use base::settings::{LiveSettings, Settings};
+use base::tasks::{Task, Tasks};
+use base::work::Work;
 use model::day::{Day, DayRange};
 use model::id::ProjectId;
 use model::time::Timestamp;
+use store::Store;
 
 /// The pause between two calls, which leaves room for other callers and for the CPU.
 const BETWEEN_CALLS: Duration = Duration::from_millis(100);

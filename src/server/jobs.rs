@@ -35,18 +35,18 @@ use crate::server::jobs::delivery::RunningDeliveries;
 use crate::server::jobs::per_revision::PerRevision;
 use crate::server::jobs::pull_requests::OpenRequests;
 use crate::server::jobs::waiting::WaitingJobs;
-use crate::server::process::clock::Clock;
-use crate::server::process::tasks::{Task, Tasks};
-use crate::server::settings::LiveSettings;
-use crate::server::store::Store;
-use crate::server::store::maintenance::clock_rollback::PlanningLimits;
-use crate::server::telemetry::instruments::Instruments;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
-use crate::server::work::Work;
+use base::clock::Clock;
+use base::instruments::Instruments;
+use base::settings::LiveSettings;
+use base::tasks::{Task, Tasks};
+use base::work::Work;
 use model::id::JobId;
 use model::job::Facets;
 use model::time::Timestamp;
+use store::Store;
+use store::maintenance::clock_rollback::PlanningLimits;
 
 /// The interval of checking for queued messages and due polls.
 const TICK: Duration = Duration::from_millis(500);

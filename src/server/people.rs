@@ -7,16 +7,17 @@ pub mod own_factors;
 mod sign_in_help;
 
 use crate::server::auth::guard::Caller;
-use crate::server::auth::{one_time_link, token, username};
+use crate::server::auth::{one_time_link, token};
 use crate::server::jobs::queue::cancelled_by;
-use crate::server::store::accounts::invitations::Invited;
-use crate::server::store::accounts::one_time_links::LinkToken;
-use crate::server::store::accounts::users::User;
+use base::username;
 use model::error::AppError;
 use model::flash::Confirmation;
 use model::id::PersonId;
 use model::people::{AccountState, ManagedPerson, People, Person};
 use model::user::{GivenProjects, Project, Role};
+use store::accounts::invitations::Invited;
+use store::accounts::one_time_links::LinkToken;
+use store::accounts::users::User;
 
 pub use sign_in_help::{create_password_link, reset_second_factor};
 

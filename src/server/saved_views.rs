@@ -3,12 +3,12 @@
 use crate::server::analytics;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::filter;
-use crate::server::store::StoreError;
-use crate::server::store::jobs::saved_views::{SAVED_VIEWS_MAX, SavedViewScope};
 use model::error::{AppError, ErrorCode};
 use model::id::{ProjectId, SavedViewId};
 use model::saved_view::{SavedView, SavedViewName, SavedViewPage};
 use model::user::Role;
+use store::StoreError;
+use store::jobs::saved_views::{SAVED_VIEWS_MAX, SavedViewScope};
 
 /// The caller's own views and shared ones.
 pub async fn list(

@@ -1,8 +1,8 @@
 //! The server's log, metrics and traces.
 
 pub mod figures;
-pub mod instruments;
 pub mod log_lines;
 pub mod metrics;
 pub mod panics;
-pub mod traces;
+pub mod trace_export;
+mod trace_statements;

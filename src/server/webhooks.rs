@@ -17,17 +17,17 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::server::config::{PublicUrl, WebhookConfig};
-use crate::server::process::clock::Clock;
-use crate::server::process::tasks::{Task, Tasks};
-use crate::server::process::turns::Turns;
-use crate::server::settings::LiveSettings;
-use crate::server::store::Store;
-use crate::server::telemetry::instruments::Instruments;
-use crate::server::work::Work;
 use address::Allowed;
+use base::clock::Clock;
+use base::config::{PublicUrl, WebhookConfig};
+use base::instruments::Instruments;
+use base::settings::LiveSettings;
+use base::tasks::{Task, Tasks};
+use base::turns::Turns;
+use base::work::Work;
 use client::Client;
 use model::id::WebhookId;
+use store::Store;
 
 pub use reach::reach;
 

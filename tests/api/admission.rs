@@ -3,19 +3,19 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use docket::server::config::{AccessConfig, RetentionConfig, TrustedHeaderConfig};
-use docket::server::process::clock::Clock;
-use docket::server::store::accounts::admission::Account;
-use docket::server::store::accounts::groups::{Followed, Granted};
-use docket::server::store::accounts::identities::Identity;
-use docket::server::store::accounts::one_time_links::LinkToken;
-use docket::server::store::audit::AuditFilter;
+use base::clock::Clock;
+use base::config::{AccessConfig, RetentionConfig, TrustedHeaderConfig};
 use model::audit::Actor;
 use model::user::{GivenProjects, Role};
 use reqwest::Method;
 use reqwest::header::ACCEPT;
 use secrecy::SecretString;
 use serde_json::Value;
+use store::accounts::admission::Account;
+use store::accounts::groups::{Followed, Granted};
+use store::accounts::identities::Identity;
+use store::accounts::one_time_links::LinkToken;
+use store::audit::AuditFilter;
 
 use crate::helpers::work::work_at;
 use crate::helpers::{

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use docket::server::config::Budget;
-use docket::server::process::clock::Clock;
+use base::clock::Clock;
+use base::config::Budget;
 use model::day::{Day, DayRange};
 use model::page_views::ViewCounts;
 use model::time::Timestamp;

@@ -7,12 +7,12 @@ mod requests;
 
 use std::time::Duration;
 
-use docket::server::process::clock::Clock;
-use docket::server::store::audit::AuditFilter;
+use base::clock::Clock;
 use model::audit::Outcome;
 use model::time::Timestamp;
 use reqwest::Method;
 use serde_json::Value;
+use store::audit::AuditFilter;
 
 use crate::helpers::{Browser, PASSWORD, Settings, TestApp, TestResponse};
 

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use docket::server::config::AccessConfig;
+use base::config::AccessConfig;
 use futures::future::join_all;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;

@@ -6,8 +6,8 @@ mod organizing;
 mod page;
 mod recorded;
 
-use docket::server::store::audit::AuditFilter;
 use model::audit::Record;
+use store::audit::AuditFilter;
 
 use crate::helpers::TestApp;
 

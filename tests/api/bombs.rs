@@ -1,6 +1,6 @@
 //! Compressed responses that become very large: the limits of bodies apply after decompression.
 
-use docket::server::config::{ApiKey, CodeHostsConfig, GitHubAccess, GitHubConfig};
+use base::config::{ApiKey, CodeHostsConfig, GitHubAccess, GitHubConfig};
 use reqwest::Method;
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};

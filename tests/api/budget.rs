@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use docket::server::config::Budget;
-use docket::server::process::clock::Clock;
+use base::clock::Clock;
+use base::config::Budget;
 use futures::future::join_all;
 use model::time::Timestamp;
 use wiremock::ResponseTemplate;

@@ -4,10 +4,10 @@ use std::io::Read;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
-use docket::server::store::Store;
 use model::time::Timestamp;
 use model::webhook::WebhookKind;
 use serde_json::Value;
+use store::Store;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::work::work_at;

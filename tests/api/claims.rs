@@ -1,8 +1,8 @@
 //! Claims without a delivery: the reply to their commit was lost, or their outcome could not be recorded. The next heartbeat ends them. After a stop
 //! signal nothing is claimed.
 
-use docket::server::store::jobs::intents::Claim;
 use model::time::Timestamp;
+use store::jobs::intents::Claim;
 
 use crate::helpers::work::work;
 use crate::helpers::{TestApp, intent, json, logged, until};

@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
+use base::clock::Clock;
+use base::config::{AuditConfig, RetentionConfig};
 use docket::server::audit::AuditMaintenance;
-use docket::server::config::{AuditConfig, RetentionConfig};
-use docket::server::process::clock::Clock;
 use docket::server::process::clock_check::ClockError;
 use model::time::Timestamp;
 use secrecy::SecretString;

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use docket::server::config::Budget;
-use docket::server::process::clock::Clock;
-use docket::server::store::jobs::intents::Scheduling;
+use base::clock::Clock;
+use base::config::Budget;
 use model::time::Timestamp;
+use store::jobs::intents::Scheduling;
 use uuid::{NoContext, Uuid};
 use wiremock::ResponseTemplate;
 

@@ -1,9 +1,9 @@
 //! The commands for administrators: accounts, backups and checks.
 
-use docket::server::query_permits::QueryPermits;
-use docket::server::store::Store;
-use docket::server::store::jobs::list::JobFilter;
+use base::query_permits::QueryPermits;
 use model::job::JobState;
+use store::Store;
+use store::jobs::list::JobFilter;
 use wiremock::ResponseTemplate;
 
 use crate::databases::is_postgres;

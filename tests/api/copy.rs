@@ -197,7 +197,7 @@ async fn failed_copy_leaves_nothing_and_can_be_repeated() {
     for target in [TestDatabase::of_server("").await, TestDatabase::of_file(&folder.path().join("target.db"))]
     {
         let of_target = Ledger::at(target.url());
-        docket::server::store::Store::open(target.url()).await.unwrap().close().await;
+        store::Store::open(target.url()).await.unwrap().close().await;
         let fresh = contents(target.url()).await;
         // A row that cannot be written, one that changes after it was written, and an index that stays empty.
         of_target.run("CREATE UNIQUE INDEX in_the_way ON job_events (state)").await;

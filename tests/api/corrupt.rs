@@ -1,6 +1,6 @@
 //! A database with invalid rows: the error messages, and the prompts that are not sent.
 
-use docket::server::process::clock::Clock;
+use base::clock::Clock;
 use model::time::Timestamp;
 use wiremock::ResponseTemplate;
 

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use docket::server::config::KEYS;
+use base::config::KEYS;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use docket::server::config::Budget;
+use base::config::Budget;
 use futures::StreamExt;
 use serde_json::Value;
 

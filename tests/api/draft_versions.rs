@@ -130,8 +130,7 @@ async fn version_saved_by_another_form_is_returned_and_not_replaced() {
 
 #[tokio::test]
 async fn versions_saved_in_the_same_millisecond_differ() {
-    let clock =
-        docket::server::process::clock::Clock::frozen(docket::server::process::clock::Clock::system().now());
+    let clock = base::clock::Clock::frozen(base::clock::Clock::system().now());
     let app = TestApp::with(crate::helpers::Settings { clock, ..Default::default() }).await;
     let operator = app.operator().await;
     let bases = [save_draft(&operator, "one", &[]).await, save_draft(&operator, "two", &[]).await]

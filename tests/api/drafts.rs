@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use docket::server::process::clock::Clock;
+use base::clock::Clock;
 use serde_json::Value;
 
 use crate::helpers::{Browser, Settings, TestApp, intent, json};

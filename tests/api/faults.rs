@@ -8,7 +8,7 @@ use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 
-use docket::server::process::clock::Clock;
+use base::clock::Clock;
 use futures::{FutureExt, StreamExt};
 use serde_json::Value;
 use tokio_util::task::AbortOnDropHandle;

@@ -9,8 +9,8 @@ mod troubles;
 
 use std::collections::BTreeMap;
 
+use base::clock::Clock;
 use docket::server::history::Step;
-use docket::server::process::clock::Clock;
 use model::time::Timestamp;
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};

@@ -5,8 +5,8 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::time::Duration;
 
-use docket::server::store::jobs::intents::Scheduling;
 use model::user::Project;
+use store::jobs::intents::Scheduling;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::work::commit;

@@ -7,7 +7,7 @@ mod scraped;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use docket::server::config::{ApiKey, Budget, CodeHostsConfig, GitHubAccess, GitHubConfig};
+use base::config::{ApiKey, Budget, CodeHostsConfig, GitHubAccess, GitHubConfig};
 use reqwest::Method;
 use secrecy::SecretString;
 use wiremock::ResponseTemplate;

@@ -3,8 +3,8 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use docket::server::config::KEYS;
-use docket::server::store::Store;
+use base::config::KEYS;
+use store::Store;
 
 use crate::databases::TestDatabase;
 use crate::helpers::{Finished, Installation, Ledger, PASSWORD};

@@ -1,7 +1,7 @@
 //! The content of packages besides the binary: the annotated configuration, the manual pages, the completions, and the package
 //! descriptions. `scripts/dist-test.sh` tests everything that needs a release build.
 
-use docket::server::config::KEYS;
+use base::config::KEYS;
 
 use crate::helpers::Installation;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use docket::server::process::clock::Clock;
+use base::clock::Clock;
 use futures::future::join_all;
 use model::time::Timestamp;
 use serde_json::Value;

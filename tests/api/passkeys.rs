@@ -4,12 +4,12 @@ mod adding;
 mod refused;
 mod removing;
 
-use docket::server::config::AccessConfig;
-use docket::server::process::clock::Clock;
-use docket::server::store::audit::AuditFilter;
+use base::clock::Clock;
+use base::config::AccessConfig;
 use model::audit::Outcome;
 use model::time::Timestamp;
 use serde_json::Value;
+use store::audit::AuditFilter;
 
 use crate::helpers::{Authenticator, Browser, PASSWORD, Settings, TestApp, TestResponse};
 use crate::second_factor;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use docket::server::config::AccessConfig;
+use base::config::AccessConfig;
 use reqwest::Method;
 
 use crate::gate::pages;

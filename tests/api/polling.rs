@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use docket::server::process::clock::Clock;
+use base::clock::Clock;
 use futures::future::join_all;
 use model::time::Timestamp;
 use serde_json::Value;

@@ -1,9 +1,9 @@
 //! Errors with PostgreSQL: one clear line, an exit code, and nothing changed. These tests use a server whatever database
 //! the others use.
 
-use docket::server::store::Store;
 use model::user::{GivenProjects, Role};
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
+use store::Store;
 
 use crate::databases::{TestDatabase, start};
 use crate::helpers::work::work;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use base::clock::Clock;
+use base::config::AuditConfig;
 use docket::server::audit::AuditMaintenance;
-use docket::server::config::AuditConfig;
-use docket::server::process::clock::Clock;
 use tokio_util::sync::CancellationToken;
 use wiremock::ResponseTemplate;
 

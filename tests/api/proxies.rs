@@ -337,7 +337,7 @@ fn every_example_of_a_proxy_removes_headers_of_clients() {
 #[test]
 fn proxies_have_longer_timeouts_than_docket() {
     let longest: u64 = {
-        let mut keys = docket::server::config::KEYS.iter();
+        let mut keys = base::config::KEYS.iter();
         let key = keys.find(|key| key.name == "upstream_timeout_seconds").unwrap();
         key.meaning.split("at most ").nth(1).unwrap().parse().unwrap()
     };

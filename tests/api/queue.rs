@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use docket::server::config::Budget;
-use docket::server::process::clock::Clock;
+use base::clock::Clock;
+use base::config::Budget;
 use model::time::Timestamp;
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use docket::server::store::audit::AuditFilter;
 use model::audit::Outcome;
 use reqwest::{Method, RequestBuilder};
+use store::audit::AuditFilter;
 
 use crate::api_tokens::create;
 use crate::helpers::{Browser, TestApp, logged_of, statements_of, until};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use docket::server::settings::Settings as LiveSettings;
+use base::settings::Settings as LiveSettings;
 use reqwest::Method;
 use secrecy::SecretString;
 use wiremock::ResponseTemplate;
@@ -207,7 +207,7 @@ async fn reload_applies_client_secret_and_group_roles() {
 #[test]
 fn documents_list_every_reloadable_setting() {
     let document = include_str!("../../docs/operate/service.md");
-    let source = include_str!("../../src/server/config/changes.rs");
+    let source = include_str!("../../crates/base/src/config/changes.rs");
     let (_, rest) = source.split_once("const RELOADED: &[&str] = &[").unwrap();
     let names: Vec<&str> = rest.split_once("];").unwrap().0.split('"').skip(1).step_by(2).collect();
     assert!(names.len() > 20, "{names:?}");

@@ -7,7 +7,7 @@ mod replaced;
 
 use std::path::{Path, PathBuf};
 
-use docket::server::store::Store;
+use store::Store;
 
 use crate::databases::TestDatabase;
 use crate::helpers::{

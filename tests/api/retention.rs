@@ -6,11 +6,11 @@ mod failing;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use docket::server::config::RetentionConfig;
-use docket::server::process::clock::Clock;
-use docket::server::store::maintenance::retention::Slice;
+use base::clock::Clock;
+use base::config::RetentionConfig;
 use model::time::Timestamp;
 use serde_json::Value;
+use store::maintenance::retention::Slice;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::work::work;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use base::clock::Clock;
 use docket::server::auth::roles::{self, Access};
 use docket::server::http::router::page_paths;
-use docket::server::process::clock::Clock;
 use model::user::Role;
 use reqwest::Method;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, ORIGIN};

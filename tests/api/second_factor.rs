@@ -6,8 +6,8 @@ mod sequences;
 use std::net::IpAddr;
 use std::time::Duration;
 
+use base::clock::Clock;
 use docket::server::auth::totp;
-use docket::server::process::clock::Clock;
 use model::time::Timestamp;
 
 use crate::helpers::work::work_at;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use docket::server::config::AccessConfig;
-use docket::server::process::clock::Clock;
+use base::clock::Clock;
+use base::config::AccessConfig;
 
 use crate::helpers::work::work_at;
 use crate::helpers::{PASSWORD, Settings, TestApp};

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::os::unix::net::UnixDatagram;
 use std::process::Command;
 
-use docket::server::config::KEYS;
+use base::config::KEYS;
 use sqlx::{Connection, PgConnection};
 
 use crate::databases::TestDatabase;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use docket::server::process::clock::Clock;
+use base::clock::Clock;
 
 use crate::helpers::work::work_at;
 use crate::helpers::{Browser, PASSWORD, Settings, TestApp, logged};

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use docket::server::config::AccessConfig;
-use docket::server::process::clock::Clock;
+use base::clock::Clock;
+use base::config::AccessConfig;
 use reqwest::Method;
 
 use crate::helpers::{Browser, PASSWORD, Settings, TestApp};

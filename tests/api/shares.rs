@@ -1,7 +1,7 @@
 //! Fair shares: one user's requests leave enough budget for the others.
 
-use docket::server::config::{AccessConfig, Budget};
-use docket::server::process::clock::Clock;
+use base::clock::Clock;
+use base::config::{AccessConfig, Budget};
 use model::time::Timestamp;
 use wiremock::ResponseTemplate;
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use docket::server::store::audit::AuditFilter;
-use docket::server::store::maintenance::retention::Slice;
 use model::audit::Outcome;
+use store::audit::AuditFilter;
+use store::maintenance::retention::Slice;
 
 use crate::helpers::work::work;
 use crate::helpers::{Browser, PASSWORD, TestApp, token};

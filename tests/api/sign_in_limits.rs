@@ -4,8 +4,8 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use docket::server::config::AccessConfig;
-use docket::server::process::clock::Clock;
+use base::clock::Clock;
+use base::config::AccessConfig;
 use futures::future::join_all;
 use futures::join;
 

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use base::clock::Clock;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use docket::server::auth::shared_key::SharedKey;
-use docket::server::process::clock::Clock;
 use reqwest::Method;
 use reqwest::header::ACCEPT;
 use serde_json::Value;

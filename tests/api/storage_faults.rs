@@ -1,7 +1,7 @@
 //! `/readyz` and the log while the database responds but does not store reliably. The tests with a disk and a file use SQLite,
 //! whatever database the other tests use; the read-only database is PostgreSQL.
 
-use docket::server::store::Store;
+use store::Store;
 
 use crate::databases;
 use crate::helpers::{Browser, Installation, Ledger, PASSWORD, PausedUpstream, Served, intent, until};

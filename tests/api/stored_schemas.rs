@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use docket::server::store::Store;
 use flate2::read::GzDecoder;
 use sqlx::{AssertSqlSafe, Connection};
+use store::Store;
 
 use crate::databases::TestDatabase;
 use crate::helpers::{Browser, Finished, Installation, Ledger, PASSWORD, is_private};

@@ -136,8 +136,8 @@ async fn names_with_bidi_control_characters_are_refused() {
             let pairs = [("project", "docs"), ("name", text), others];
             operator.post(endpoint, &pairs).await.refused(400, "bad_input");
         }
-        assert!(docket::server::auth::username::parse(text).is_err(), "{text:?}");
-        assert!(docket::server::config::parse_projects(&format!("docs={text}")).is_err(), "{text:?}");
+        assert!(base::username::parse(text).is_err(), "{text:?}");
+        assert!(base::config::parse_projects(&format!("docs={text}")).is_err(), "{text:?}");
     }
 }
 

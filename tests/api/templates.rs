@@ -1,6 +1,6 @@
 //! Templates: permissions, validation, scorecards, and the link from jobs.
 
-use docket::server::process::clock::Clock;
+use base::clock::Clock;
 use model::time::Timestamp;
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};

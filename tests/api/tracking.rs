@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use docket::server::process::clock::Clock;
+use base::clock::Clock;
 use model::time::Timestamp;
 use serde_json::Value;
 use wiremock::ResponseTemplate;

@@ -1,6 +1,6 @@
 //! Messages that `docs/operate/troubleshooting.md` quotes exist, and so do the settings and pages in the documents for operators.
 
-use docket::server::config::KEYS;
+use base::config::KEYS;
 use docket::server::http::router::page_paths;
 
 use crate::helpers::Installation;

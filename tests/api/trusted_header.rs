@@ -2,15 +2,15 @@
 
 use std::net::IpAddr;
 
-use docket::server::config::{
+use base::config::{
     AccessConfig, GroupProjects, GroupRoles, IdentityConfig, SECRET_HEADER, TrustedGroups,
     TrustedHeaderConfig, parse_projects,
 };
-use docket::server::store::audit::AuditFilter;
 use model::time::Timestamp;
 use reqwest::Method;
 use reqwest::header::ACCEPT;
 use secrecy::SecretString;
+use store::audit::AuditFilter;
 
 use crate::helpers::work::work_at;
 use crate::helpers::{Browser, PASSWORD, Settings, TestApp, TestResponse, json};

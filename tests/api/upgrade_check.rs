@@ -1,6 +1,6 @@
 //! `docket upgrade-check`: the effects of a new version on a database of an older one, and the obstacles.
 
-use docket::server::store::Store;
+use store::Store;
 
 use crate::databases::TestDatabase;
 use crate::helpers::{Installation, Ledger, PASSWORD, json, until};
@@ -31,7 +31,7 @@ async fn both_of_first_release(folder: &tempfile::TempDir) -> [(TestDatabase, In
 
 /// The numbers of the migrations after a step.
 fn steps_after(step: i64) -> Vec<i64> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/sqlite");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/store/migrations/sqlite");
     let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name());
     let numbers = files.filter_map(|name| name.to_str()?.split('_').next()?.parse().ok());
     let mut newer: Vec<i64> = numbers.filter(|number| *number > step).collect();

@@ -6,9 +6,9 @@ mod delivery;
 
 use std::time::Duration;
 
+use base::clock::Clock;
+use base::config::WebhookConfig;
 use data_encoding::HEXLOWER;
-use docket::server::config::WebhookConfig;
-use docket::server::process::clock::Clock;
 use model::time::Timestamp;
 use serde_json::Value;
 use sha2::{Digest, Sha256};

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use docket::server::process::clock::Clock;
+use base::clock::Clock;
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};

@@ -109,7 +109,7 @@ static REMOVAL: LazyLock<mpsc::Sender<String>> = LazyLock::new(|| {
 
 /// Starts a server that ends when this process does, because the process has the other end of the script's standard input.
 pub(crate) fn start(arguments: &[&str]) -> String {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/postgres.sh");
+    let script = concat!(env!("WORKSPACE"), "scripts/postgres.sh");
     let mut server = Command::new(script)
         .args(arguments)
         .stdin(Stdio::piped())

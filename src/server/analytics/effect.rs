@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use crate::server::analytics::period;
-use crate::server::store::page_views::queries::{FinishedJob, StoredDay};
 use model::day::{Day, DayRange};
 use model::history::JobEffect;
 use model::job::title;
 use model::page_views::ViewCounts;
 use model::pull_request::PullRequestState;
+use store::page_views::queries::{FinishedJob, StoredDay};
 
 /// The maximum number of jobs shown for a page, newest first.
 pub(super) const JOBS_MAX: i64 = 20;

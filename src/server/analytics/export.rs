@@ -12,14 +12,14 @@ use super::table::{Fraction, Table};
 use super::table_query::TableQuery;
 use super::{Analytics, figures, matching_paths};
 use crate::server::http::sheet::{Cell, Chunks, Format, file};
-use crate::server::process::blocking;
-use crate::server::store::page_views::queries::Paths;
-use crate::server::store::{Store, StoreError};
+use base::blocking;
 use model::ParseError;
 use model::day::{Day, DayRange};
 use model::error::AppError;
 use model::history::PageRow;
 use model::page_views::ViewCounts;
+use store::page_views::queries::Paths;
+use store::{Store, StoreError};
 
 /// Which rows to export.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, strum::Display, EnumString)]

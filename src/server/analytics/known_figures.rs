@@ -9,12 +9,12 @@ use moka::future::Cache;
 use super::figures;
 use super::period::{Comparable, Period};
 use super::table::Figures;
-use crate::server::store::page_views::queries::{Paths, Snapshot, StoredDay};
 use model::day::{Day, DayRange};
 use model::error::AppError;
 use model::history::{Compare, Earlier};
 use model::id::ProjectId;
 use model::page_views::ViewCounts;
+use store::page_views::queries::{Paths, Snapshot, StoredDay};
 
 /// The maximum number of pages in all cached ranges together (about 150 bytes each), and the idle time after which a
 /// range is evicted.

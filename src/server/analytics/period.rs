@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::server::store::page_views::queries::{Snapshot, StoredDay};
 use model::day::{Day, DayRange};
 use model::error::{AppError, ErrorCode};
 use model::history::{Compare, Comparison, Earlier, MarkedDay};
 use model::page_views::ViewCounts;
 use model::time::Timestamp;
+use store::page_views::queries::{Snapshot, StoredDay};
 
 /// A range whose days are all stored.
 pub(super) struct Period {

@@ -6,8 +6,7 @@ use super::period::is_complete;
 use super::table::{Figures, Table};
 use super::table_query::TableQuery;
 use super::{Analytics, by_day};
-use crate::server::process::blocking;
-use crate::server::store::page_views::queries::StoredDay;
+use base::blocking;
 use model::day::{Day, DayRange};
 use model::error::AppError;
 use model::history::PageRow;
@@ -15,6 +14,7 @@ use model::id::ProjectId;
 use model::page_views::ViewCounts;
 use model::selection::Selection;
 use model::time::Timestamp;
+use store::page_views::queries::StoredDay;
 
 /// The pages that were viewed in a range.
 pub struct StoredPages {

@@ -5,11 +5,11 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use crate::server::analytics::table_query::TableQuery;
-use crate::server::process::blocking;
-use crate::server::store::page_views::queries::{Paths, Sums};
+use base::blocking;
 use model::history::{Order, PageRow, Sort, Tab, VIEWS_MIN};
 use model::page_views::ViewCounts;
 use model::selection::{Folder, FolderEntry};
+use store::page_views::queries::{Paths, Sums};
 
 /// The views of every path.
 pub(super) struct Figures {

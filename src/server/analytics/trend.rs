@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::period::{Comparable, Period, complete};
-use crate::server::store::page_views::queries::FinishedJob;
 use model::day::Day;
 use model::history::{Marker, TrendPoint};
 use model::job::title;
 use model::page_views::ViewCounts;
 use model::pull_request::PullRequestState;
+use store::page_views::queries::FinishedJob;
 
 /// Longer ranges are shown by week.
 const DAYS_MAX: i64 = 120;

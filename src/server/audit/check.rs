@@ -1,8 +1,8 @@
 //! Verification of the audit log: by itself, against a copy, and against a record noted earlier.
 
-use crate::server::store::audit::ChainLink;
-use crate::server::store::audit::verify::ChainCheck;
-use crate::server::store::{Store, StoreError};
+use store::audit::ChainLink;
+use store::audit::verify::ChainCheck;
+use store::{Store, StoreError};
 
 /// The result of comparing the audit log with a copy or a noted record.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,11 +5,11 @@ use futures::{Stream, stream};
 use super::query;
 use crate::server::auth::guard::Caller;
 use crate::server::http::sheet::{Cell, Chunks, Format, file};
-use crate::server::store::audit::AuditFilter;
-use crate::server::store::{Store, StoreError};
 use model::audit::{Action, AuditEvent, Record};
 use model::audit_query::AuditQuery;
 use model::error::AppError;
+use store::audit::AuditFilter;
+use store::{Store, StoreError};
 
 const COLUMNS: &[&str] =
     &["number", "at", "who", "from", "action", "outcome", "project", "subject", "detail", "who_id"];

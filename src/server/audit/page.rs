@@ -4,10 +4,10 @@ use tokio::sync::Semaphore;
 
 use super::query::filter;
 use crate::server::auth::guard::Caller;
-use crate::server::store::audit::verify::ChainCheck;
 use model::audit::{AuditCheck, AuditPage, CountedEvents};
 use model::audit_query::AuditQuery;
 use model::error::AppError;
+use store::audit::verify::ChainCheck;
 
 /// Records per page.
 const RECORDS: u32 = 50;

@@ -1,10 +1,10 @@
 //! Parses the filters of the audit log.
 
-use crate::server::auth::username;
-use crate::server::store::audit::AuditFilter;
+use base::username;
 use model::audit_query::AuditQuery;
 use model::day::Day;
 use model::error::AppError;
+use store::audit::AuditFilter;
 
 /// Parses `query`.
 pub fn filter(query: &AuditQuery) -> Result<AuditFilter, AppError> {

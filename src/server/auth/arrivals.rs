@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use moka::future::Cache;
 
-use crate::server::store::accounts::users::User;
-use crate::server::store::{Store, StoreError};
 use model::audit::{Action, AuditEvent};
 use model::time::Timestamp;
+use store::accounts::users::User;
+use store::{Store, StoreError};
 
 /// The detail of these sign-ins in the audit log.
 pub(super) const BY: &str = "trusted header";

@@ -15,12 +15,12 @@ use parking_lot::Mutex;
 use super::hashing::Requester;
 use super::retry_later;
 use super::shared_key::SharedKey;
-use crate::server::process::clock::Clock;
-use crate::server::store::accounts::rate_limits::{KnownAddressLimits, Quota};
-use crate::server::store::{Store, StoreError};
+use base::clock::Clock;
 use model::audit::{Action, Actor, AuditEvent};
 use model::error::AppError;
 use model::time::Timestamp;
+use store::accounts::rate_limits::{KnownAddressLimits, Quota};
+use store::{Store, StoreError};
 
 /// Ten attempts without a wait, then one a minute.
 const TRIES: Quota = Quota { burst: 10, every: Duration::from_secs(60) };

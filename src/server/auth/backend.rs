@@ -1,5 +1,7 @@
 //! The axum-login backend on the users table.
 
+use std::ops::Deref;
+
 use axum_login::{AuthUser, AuthnBackend, UserId};
 use secrecy::SecretString;
 use thiserror::Error;
@@ -7,8 +9,8 @@ use thiserror::Error;
 use super::hashing::Requester;
 use super::password::{PasswordCheck, PasswordError, Passwords};
 use super::session_store;
-use crate::server::store::accounts::admission::{Account, Admitted};
-use crate::server::store::{Store, StoreError};
+use store::accounts::admission::{Account, Admitted};
+use store::{Store, StoreError};
 
 #[derive(Clone)]
 pub struct Backend {
@@ -38,7 +40,19 @@ impl Backend {
     }
 }
 
-impl AuthUser for Admitted {
+/// The person of a session.
+#[derive(Debug, Clone)]
+pub struct SessionUser(pub Admitted);
+
+impl Deref for SessionUser {
+    type Target = Admitted;
+
+    fn deref(&self) -> &Admitted {
+        &self.0
+    }
+}
+
+impl AuthUser for SessionUser {
     type Id = String;
 
     fn id(&self) -> String {
@@ -52,12 +66,12 @@ impl AuthUser for Admitted {
 }
 
 impl AuthnBackend for Backend {
-    type User = Admitted;
+    type User = SessionUser;
     type Credentials = Credentials;
     type Error = BackendError;
 
     /// The person, if name and password are right and they may enter. Takes the same time in all cases.
-    async fn authenticate(&self, credentials: Credentials) -> Result<Option<Admitted>, BackendError> {
+    async fn authenticate(&self, credentials: Credentials) -> Result<Option<SessionUser>, BackendError> {
         let user = self.store.account_by_name(&credentials.username).await?.and_then(Account::admitted);
         let hash = user.as_ref().map(|user| user.password_hash.clone()).filter(|hash| !hash.is_empty());
         let check = self.passwords.verify(credentials.password.clone(), hash, credentials.requester).await?;
@@ -65,15 +79,15 @@ impl AuthnBackend for Backend {
             let new = self.passwords.hash(credentials.password, credentials.requester).await?;
             self.store.rehash(&user.id, &user.password_hash, &new).await?;
         }
-        Ok(user.filter(|_| check != PasswordCheck::Wrong))
+        Ok(user.filter(|_| check != PasswordCheck::Wrong).map(SessionUser))
     }
 
     /// The person of a session; `None` once they are disabled.
-    async fn get_user(&self, id: &UserId<Self>) -> Result<Option<Admitted>, BackendError> {
+    async fn get_user(&self, id: &UserId<Self>) -> Result<Option<SessionUser>, BackendError> {
         let account = match session_store::owner(id) {
             Some(owner) => Some(owner),
             None => self.store.account_by_id(id).await.inspect_err(session_store::note)?,
         };
-        Ok(account.and_then(Account::admitted))
+        Ok(account.and_then(Account::admitted).map(SessionUser))
     }
 }

@@ -22,16 +22,16 @@ use super::gate::Passed;
 use super::guard::Caller;
 use crate::server::http::problem::Problem;
 use crate::server::state::AppState;
-use crate::server::store::StoreError;
-use crate::server::store::accounts::admission::{Account, NotAdmitted};
-use crate::server::store::accounts::api_tokens::StoredApiToken;
-use crate::server::store::accounts::rate_limits::Rest;
-use crate::server::store::authorization::Authorization;
 use model::api_token::Scope;
 use model::audit::{Action, Actor, AuditEvent};
 use model::error::AppError;
 use model::id::ProjectId;
 use model::user::Project;
+use store::StoreError;
+use store::accounts::admission::{Account, NotAdmitted};
+use store::accounts::api_tokens::StoredApiToken;
+use store::accounts::rate_limits::Rest;
+use store::authorization::Authorization;
 
 /// The challenge for a token that is not valid.
 const INVALID: &str = "Bearer error=\"invalid_token\"";

@@ -9,8 +9,8 @@ use axum::middleware::Next;
 use axum::response::Response;
 use ipnet::IpNet;
 
-use crate::server::config::AccessConfig;
-use crate::server::process::clock::Clock;
+use base::clock::Clock;
+use base::config::AccessConfig;
 use model::time::Timestamp;
 use model::upstream::ForwardingPeer;
 

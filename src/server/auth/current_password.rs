@@ -10,9 +10,9 @@ use super::hashing::Requester;
 use super::password::{PasswordCheck, Passwords};
 use super::refusal;
 use super::refusal_record::RefusalRecord;
-use crate::server::store::accounts::users::User;
 use model::audit::{Action, AuditEvent};
 use model::error::AppError;
+use store::accounts::users::User;
 
 /// Clones share their state.
 #[derive(Clone)]

@@ -3,9 +3,9 @@
 use secrecy::SecretString;
 
 use super::{one_time_link, password, token};
-use crate::server::config::{ConfigError, PublicUrl};
-use crate::server::store::Store;
-use crate::server::work::Work;
+use base::config::{ConfigError, PublicUrl};
+use base::work::Work;
+use store::Store;
 
 /// The name of the administrator created with a configured password.
 pub const NAME: &str = "admin";

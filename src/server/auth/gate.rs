@@ -16,10 +16,10 @@ use super::{background, client_ip, required_factor, session_store, sign_in, sing
 use crate::server::http::error_response::{ErrorResponse, status_of};
 use crate::server::http::{cookie, flash};
 use crate::server::state::AppState;
-use crate::server::store::authorization::Authorization;
 use model::audit::{Action, AuditEvent};
 use model::error::{AppError, ErrorCode};
 use model::flash::{FlashMessage, SESSION_ENDED};
+use store::authorization::Authorization;
 
 /// Pages served without a session. Assets are outside of the gate.
 const OPEN: &[&str] = &["/login", sign_in::CODE_PAGE, "/login/sso", single_sign_on::CALLBACK, "/setup"];
@@ -52,7 +52,7 @@ pub async fn gate(
     {
         return response;
     }
-    match vouched.or(session.user) {
+    match vouched.or(session.user.map(|user| user.0)) {
         Some(_) if path == "/login" => Redirect::to("/").into_response(),
         Some(_) if path.starts_with("/api/") && roles::of(path).is_none() => {
             ErrorResponse::from(roles::no_such_endpoint()).into_response()

@@ -7,17 +7,17 @@ use leptos::prelude::use_context;
 use leptos::server_fn::ServerFn;
 
 use super::roles::{self, PageData};
-use crate::server::query_permits::QueryPermit;
 use crate::server::state::AppState;
-use crate::server::store::Authority;
-use crate::server::store::accounts::admission::Admitted;
-use crate::server::store::authorization::Authorization;
-use crate::server::store::jobs::seen::Reader;
+use base::query_permits::QueryPermit;
 use model::audit::Actor;
 use model::budget::{Budgets, Notice};
 use model::error::{AppError, ErrorCode};
 use model::id::ProjectId;
 use model::user::{CurrentSession, Project, Role};
+use store::Authority;
+use store::accounts::admission::Admitted;
+use store::authorization::Authorization;
+use store::jobs::seen::Reader;
 
 /// The person of a request, who has a session or owns its API token. The gate adds it to the request.
 #[derive(Clone)]

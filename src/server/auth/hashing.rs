@@ -16,7 +16,7 @@ use argon2::Block;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
-use crate::server::process::allocator;
+use base::allocator;
 
 /// More than two at once would slow down pages.
 const AT_ONCE: usize = 2;

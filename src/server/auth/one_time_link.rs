@@ -7,8 +7,8 @@ use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
 
 use super::step_cookie::{self, Purpose};
-use crate::server::config::PublicUrl;
 use crate::server::state::AppState;
+use base::config::PublicUrl;
 use model::links;
 
 /// How long a browser stores a token, in seconds.

@@ -19,17 +19,17 @@ use super::current_password::CurrentPassword;
 use super::device;
 use super::refusal_record::RefusalRecord;
 use super::second_factor::{self, Proof, ProofFields, SecondFactors, recovery};
-use crate::server::config::PublicUrl;
-use crate::server::process::clock::Clock;
-use crate::server::store::accounts::passkeys::{Added, NewPasskey, Removed, StoredPasskey};
-use crate::server::store::accounts::users::User;
-use crate::server::store::authorization::Authorization;
-use crate::server::store::{Store, StoreError};
+use base::clock::Clock;
+use base::config::PublicUrl;
 use model::audit::Action;
 use model::error::AppError;
 use model::id::PasskeyId;
 use model::name::is_plain;
 use model::passkey;
+use store::accounts::passkeys::{Added, NewPasskey, Removed, StoredPasskey};
+use store::accounts::users::User;
+use store::authorization::Authorization;
+use store::{Store, StoreError};
 
 pub use challenge::{CHALLENGE_SECONDS, IssuedChallenge};
 

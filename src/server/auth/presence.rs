@@ -5,9 +5,9 @@ use std::net::IpAddr;
 
 use moka::future::Cache;
 
-use crate::server::process::clock::Clock;
-use crate::server::store::Store;
+use base::clock::Clock;
 use model::time::Timestamp;
+use store::Store;
 
 /// Seconds between two writes for one session from one IP.
 const BETWEEN: i64 = 60;

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use super::attempts::Attempts;
 use super::password::PasswordError;
 use super::retry_later::retry_after;
-use crate::server::store::accounts::admission::NotAdmitted;
 use model::error::{AppError, ErrorCode};
+use store::accounts::admission::NotAdmitted;
 
 /// How long a client waits after it was refused because of too many others.
 const BUSY_SECONDS: u64 = 5;

@@ -17,12 +17,12 @@ use tracing::Instrument;
 
 use super::attempts::network;
 use super::refusal_pace::RefusalPace;
-use crate::server::process::clock::Clock;
-use crate::server::process::tasks::{Task, Tasks};
-use crate::server::store::audit::Refused;
-use crate::server::store::{Store, StoreError};
+use base::clock::Clock;
+use base::tasks::{Task, Tasks};
 use model::audit::{Action, Actor, AuditEvent, ROWS_OF_AN_HOUR};
 use model::time::Timestamp;
+use store::audit::Refused;
+use store::{Store, StoreError};
 
 /// How many refusals of one network are recorded at once in an hour, and how many of all networks.
 const AT_ONCE_OF_NETWORK: u32 = ROWS_OF_AN_HOUR;

@@ -6,9 +6,9 @@ use axum::response::{IntoResponse, Redirect, Response};
 use super::roles::{self, Access};
 use crate::server::http::error_response::status_of;
 use crate::server::state::AppState;
-use crate::server::store::accounts::users::User;
 use model::error::{AppError, ErrorCode};
 use model::links;
+use store::accounts::users::User;
 
 const OPEN: &[&str] = &[
     links::SECOND_FACTOR,

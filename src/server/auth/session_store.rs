@@ -13,11 +13,11 @@ use axum_login::tower_sessions::session_store::{Error, Result, SessionStore};
 
 use super::token;
 use crate::server::http::cookie::CookieName;
-use crate::server::process::clock::Clock;
 use crate::server::state::AppState;
-use crate::server::store::accounts::admission::Account;
-use crate::server::store::{Store, StoreError};
+use base::clock::Clock;
 use model::time::Timestamp;
+use store::accounts::admission::Account;
+use store::{Store, StoreError};
 
 /// Browsers accept the prefix `__Host-` only over https.
 pub const COOKIE: CookieName = CookieName { https: "__Host-docket", http: "docket" };

@@ -8,7 +8,7 @@ use sha2::Sha256;
 use tokio::sync::OnceCell;
 
 use super::token;
-use crate::server::store::{Store, StoreError};
+use store::{Store, StoreError};
 
 /// A named key. The first process that uses it creates it. Clones share their state.
 #[derive(Clone)]

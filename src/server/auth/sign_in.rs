@@ -11,20 +11,21 @@ use leptos::prelude::{expect_context, use_context};
 use leptos_axum::ResponseOptions;
 use secrecy::SecretString;
 
-use super::backend::{AuthSession, Backend, BackendError, Credentials};
+use super::backend::{AuthSession, Backend, BackendError, Credentials, SessionUser};
 use super::hashing::Requester;
 use super::own_path::own_path;
 use super::password::PasswordError;
 use super::refusal::internal;
-use super::{client_ip, device, one_time_link, password, refusal, session_store, token, username};
-use crate::server::nfc::nfc;
+use super::{client_ip, device, one_time_link, password, refusal, session_store, token};
 use crate::server::state::AppState;
-use crate::server::store::accounts::admission::{Account, Admitted};
-use crate::server::store::accounts::one_time_links::{Link, LinkKind};
-use crate::server::telemetry::instruments::SignInMeans;
+use base::instruments::SignInMeans;
+use base::nfc::nfc;
+use base::username;
 use model::audit::{Action, AuditEvent};
 use model::error::{AppError, ErrorCode};
 use model::user::LinkPurpose;
+use store::accounts::admission::{Account, Admitted};
+use store::accounts::one_time_links::{Link, LinkKind};
 
 pub use passkey::{request_passkey, with_passkey};
 pub use second_step::{CODE_PAGE, with_code};
@@ -112,7 +113,7 @@ async fn begin_session(state: &AppState, parts: &Parts, user: &Admitted) -> Resu
     let mut session = session(parts)?;
     // An existing session would keep its id, which an attacker may know (session fixation).
     session.session.cycle_id().await.map_err(|error| not_possible(error.into()))?;
-    session.login(user).await.map_err(not_possible)?;
+    session.login(&SessionUser(user.clone())).await.map_err(not_possible)?;
     session.session.save().await.map_err(|error| not_possible(error.into()))?;
     if let Some(id) = session.session.id() {
         let (device, address) = (device::of(parts), client_ip::of(&parts.extensions).to_string());

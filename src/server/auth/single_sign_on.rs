@@ -13,14 +13,14 @@ use serde::Deserialize;
 
 use super::attempts::Attempts;
 use super::shared_key::SharedKey;
-use crate::server::config::{PublicUrl, SingleSignOnConfig};
-use crate::server::process::clock::Clock;
-use crate::server::settings::LiveSettings;
-use crate::server::store::Store;
-use crate::server::store::accounts::admission::Admitted;
+use base::clock::Clock;
+use base::config::{PublicUrl, SingleSignOnConfig};
+use base::settings::LiveSettings;
 use model::error::{AppError, ErrorCode};
 use pending::PendingSignIn;
 use provider::Provider;
+use store::Store;
+use store::accounts::admission::Admitted;
 
 pub use pending::PENDING_SIGN_IN_SECONDS;
 pub(super) use person::{admitted, follow};

@@ -3,8 +3,8 @@
 
 use axum::http::{HeaderMap, HeaderValue};
 
-use crate::server::config::PublicUrl;
 use crate::server::http::cookie::{self, CookieName};
+use base::config::PublicUrl;
 
 /// The purpose of a cookie.
 #[derive(Debug, Clone, Copy)]

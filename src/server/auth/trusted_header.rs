@@ -10,15 +10,16 @@ use secrecy::ExposeSecret;
 
 use super::arrivals::BY;
 use super::single_sign_on::{admitted, follow};
-use super::{client_ip, token, username};
-use crate::server::config::{SECRET_HEADER, TrustedHeaderConfig};
-use crate::server::nfc::nfc;
+use super::{client_ip, token};
 use crate::server::state::AppState;
-use crate::server::store::accounts::admission::{Account, Admitted, NotAdmitted};
-use crate::server::store::accounts::groups::Granted;
+use base::config::{SECRET_HEADER, TrustedHeaderConfig};
+use base::nfc::nfc;
+use base::username;
 use model::audit::{Action, AuditEvent};
 use model::error::{AppError, ErrorCode};
 use model::user::{GivenProjects, Role};
+use store::accounts::admission::{Account, Admitted, NotAdmitted};
+use store::accounts::groups::Granted;
 
 /// The person named by a trusted proxy, if any. Removes its headers from the request.
 pub async fn person(state: &AppState, request: &mut Request) -> Result<Option<Admitted>, AppError> {

@@ -7,8 +7,8 @@ use tokio_util::sync::CancellationToken;
 use super::fetched::Fetched;
 use super::link::PullRequestLink;
 use super::{CodeHosts, Connection, Wanted};
-use crate::server::store::StoreError;
 use model::pull_request::Checks;
+use store::StoreError;
 
 /// The maximum number of repositories per connection.
 const REPOSITORIES_MAX: usize = 5;

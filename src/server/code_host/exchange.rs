@@ -12,8 +12,8 @@ use thiserror::Error;
 use url::Url;
 
 use super::rate_limit::{self, RateLimit, bounded};
-use crate::server::http_client;
-use crate::server::process::clock::Clock;
+use base::clock::Clock;
+use base::http_client;
 use model::pull_request::CheckFailure;
 use model::time::Timestamp;
 

@@ -20,11 +20,11 @@ use super::exchange::{Exchanges, HostError, authorization};
 use super::halving::Halving;
 use super::link::PullRequestLink;
 use super::{Batch, Fetched, Wanted};
-#[cfg(test)]
-use crate::server::config::ApiKey;
-use crate::server::config::{GitHubAccess, GitHubConfig};
 use crate::server::current_key::CurrentKey;
-use crate::server::process::clock::Clock;
+use base::clock::Clock;
+#[cfg(test)]
+use base::config::ApiKey;
+use base::config::{GitHubAccess, GitHubConfig};
 use model::pull_request::{Checks, Reported};
 use model::upstream::PausedOwner;
 

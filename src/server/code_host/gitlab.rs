@@ -13,11 +13,11 @@ use super::exchange::{Exchanges, HostError, Success, authorization};
 use super::link::PullRequestLink;
 use super::rate_limit::RateLimit;
 use super::{Batch, Fetched, Wanted};
-#[cfg(test)]
-use crate::server::config::ApiKey;
-use crate::server::config::GitLabConfig;
 use crate::server::current_key::CurrentKey;
-use crate::server::process::clock::Clock;
+use base::clock::Clock;
+#[cfg(test)]
+use base::config::ApiKey;
+use base::config::GitLabConfig;
 use model::pull_request::CheckFailure;
 
 /// The maximum number of merge requests that are fetched together. Each needs three requests.

@@ -5,8 +5,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use reqwest::header::HeaderMap;
 
-use crate::server::store::pull_requests::HOST_PAUSE_MAX;
 use model::time::Timestamp;
+use store::pull_requests::HOST_PAUSE_MAX;
 
 /// The part of the limit that is left to others: one in this many requests.
 const MARGIN: u64 = 10;

@@ -12,13 +12,13 @@ use super::fetched::{Batch, Fetched};
 use super::link::PullRequestLink;
 use super::verdict::verdict;
 use super::{CodeHosts, Connection, Wanted, schedule};
-use crate::server::process::turns::Turn;
-use crate::server::store::StoreError;
-use crate::server::store::pull_requests::{CheckResult, DueCheck, Window};
+use base::turns::Turn;
 use model::id::JobId;
 use model::pull_request::{CheckFailure, Checks};
 use model::time::Timestamp;
 use model::upstream::PauseReason;
+use store::StoreError;
+use store::pull_requests::{CheckResult, DueCheck, Window};
 
 /// If the result of a check is never recorded, the pull request is due again after this time. Longer than [`schedule::AHEAD`], so that a claimed one
 /// is not checked ahead of time by another process.

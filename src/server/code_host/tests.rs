@@ -12,8 +12,8 @@ use super::fetched::{Batch, Fetched};
 use super::github::GitHub;
 use super::gitlab::GitLab;
 use super::link::PullRequestLink;
-use crate::server::config::ApiKey;
-use crate::server::process::clock::Clock;
+use base::clock::Clock;
+use base::config::ApiKey;
 use model::pull_request::CheckFailure;
 
 /// Longer than a good response takes on a busy machine, shorter than the delay of a bad one.

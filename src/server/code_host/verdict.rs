@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::exchange::HostError;
 use super::fetched::Batch;
-use crate::server::store::pull_requests::{HostMemory, HostStatus};
 use model::time::Timestamp;
 use model::upstream::{PauseReason, RateLimit};
+use store::pull_requests::{HostMemory, HostStatus};
 
 /// The pause after the first failure of a host. It doubles up to the maximum.
 const PAUSE: Duration = Duration::from_secs(30);

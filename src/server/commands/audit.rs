@@ -6,10 +6,11 @@ use anyhow::{Context, bail};
 
 use crate::server::audit::check::{Comparison, VerifiedLog, against_copy, against_note};
 use crate::server::commands::print_line;
-use crate::server::config::Database;
-use crate::server::store::audit::ChainLink;
-use crate::server::store::audit::verify::ChainCheck;
-use crate::server::store::{self, Store};
+use base::config::Database;
+use base::config::redacted_url;
+use store::audit::ChainLink;
+use store::audit::verify::ChainCheck;
+use store::{self, Store};
 
 /// Other data to compare the log with.
 pub struct Verify {
@@ -50,7 +51,7 @@ async fn read(url: &str, what: &str) -> anyhow::Result<(Store, ChainCheck)> {
     let check = store
         .verify_audit()
         .await
-        .with_context(|| format!("no audit log can be read in {}", store::redacted_url(url)))?;
+        .with_context(|| format!("no audit log can be read in {}", redacted_url(url)))?;
     let (removed, last) = (check.removed.number, check.last.number);
     if removed > 0 {
         print_line(&format!("ok      {what}: records 1 to {removed} were removed by retention"));

@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::Context;
 use tokio_util::sync::CancellationToken;
 
-use crate::server::config::Database;
-use crate::server::store::Store;
+use base::config::Database;
+use store::Store;
 
 /// Writes the copy to `file`, which must not exist yet.
 pub async fn backup(database: &Database, file: &Path) -> anyhow::Result<()> {

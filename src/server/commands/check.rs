@@ -13,21 +13,21 @@ use futures::future::join_all;
 use self::report::{Finding, Report};
 use crate::server::auth::single_sign_on;
 use crate::server::code_host::CodeHosts;
-use crate::server::config::{Config, Database, PublicUrl, Source};
-use crate::server::process::clock::Clock;
-use crate::server::process::tasks::Tasks;
-use crate::server::settings::{LiveSettings, Settings};
-use crate::server::store::{Store, file_of};
-use crate::server::telemetry::instruments::Instruments;
 use crate::server::upstream::governor::{Governor, Scope};
 use crate::server::upstream::health::Health;
 use crate::server::upstream::page_views::PageViewsQuery;
 use crate::server::upstream::{Upstream, UpstreamError};
 use crate::server::webhooks;
-use crate::server::work::Docket;
+use base::clock::Clock;
+use base::config::{Config, Database, PublicUrl, Source};
+use base::instruments::Instruments;
+use base::settings::{LiveSettings, Settings};
+use base::tasks::Tasks;
+use base::work::Docket;
 use model::day::{Day, DayRange};
 use model::paging::PageLimit;
 use model::user::Project;
+use store::{Store, file_of};
 
 /// Runs every check; fails unless all succeed. With `json`, standard output is one document.
 pub async fn check(config: Config, source: &Source, json: bool, docket: &Docket) -> anyhow::Result<()> {

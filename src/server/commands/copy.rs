@@ -1,10 +1,10 @@
 //! `docket copy`: copies all data into another database, and verifies that it is complete.
 
 use crate::server::commands::print_line;
-use crate::server::config::Database;
-use crate::server::process::clock::Clock;
-use crate::server::store::Store;
-use crate::server::store::maintenance::copy::{Copied, Step, must_be_empty};
+use base::clock::Clock;
+use base::config::Database;
+use store::Store;
+use store::maintenance::copy::{Copied, Step, must_be_empty};
 
 /// Copies `from`, which is only read, to `to`, which must be empty.
 pub async fn copy(from: &Database, to: &Database) -> anyhow::Result<()> {

@@ -19,21 +19,21 @@ use super::serve::{Upkeep, run_with_history, stop_on_signal};
 use crate::server::auth::api_token::TokenText;
 use crate::server::auth::{first_admin, password};
 use crate::server::commands::print_line;
-use crate::server::config::{
+use crate::server::process::listen;
+use crate::server::state::{AppState, AppStateConfig};
+use base::clock::Clock;
+use base::config::{
     ApiKey, AuditConfig, BREAKS_AFTER, Budget, CodeHostsConfig, GitHubAccess, GitHubConfig, PublicUrl,
     RetentionConfig, UpstreamConfig, WebhookConfig, parse_projects,
 };
-use crate::server::process::clock::Clock;
-use crate::server::process::listen;
-use crate::server::settings::Settings;
-use crate::server::state::{AppState, AppStateConfig};
-use crate::server::store::accounts::api_tokens::NewApiToken;
-use crate::server::store::{Store, url_of};
-use crate::server::work::{Docket, Work};
+use base::settings::Settings;
+use base::work::{Docket, Work};
 use docket_emulator::{CodeHostConfig, DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorConfig};
 use model::api_token::{Scope, Scopes, TokenDays};
 use model::id::ProjectId;
 use model::user::{GivenProjects, Role};
+use store::accounts::api_tokens::NewApiToken;
+use store::{Store, url_of};
 
 const PROJECTS: &str = "acme-docs=Acme Docs,acme-api=Acme API";
 

@@ -4,15 +4,15 @@
 use anyhow::{Context, bail};
 
 use crate::server::commands::print_line;
-use crate::server::config::{Database, RetentionConfig};
-use crate::server::process::clock::Clock;
 use crate::server::process::clock_check::{ClockCheck, ClockError};
-use crate::server::process::failures::Failures;
 use crate::server::process::retention::Retention;
-use crate::server::store::Store;
-use crate::server::store::maintenance::retention::RowCounts;
-use crate::server::telemetry::instruments::Instruments;
-use crate::server::work::{Docket, Work};
+use base::clock::Clock;
+use base::config::{Database, RetentionConfig};
+use base::failures::Failures;
+use base::instruments::Instruments;
+use base::work::{Docket, Work};
+use store::Store;
+use store::maintenance::retention::RowCounts;
 
 /// The reason why nothing is removed, and what to do.
 const CHECK_THE_TIME: &str = "nothing was removed. Check the time of this machine and of the database. If it is right, add --trust-clock";

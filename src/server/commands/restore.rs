@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use crate::server::commands::print_line;
-use crate::server::config::Database;
-use crate::server::process::clock::Clock;
 use crate::server::process::restore::{Done, Restore, advice_for_a_server};
-use crate::server::store::file_of;
-use crate::server::work::Docket;
+use base::clock::Clock;
+use base::config::Database;
+use base::work::Docket;
+use store::file_of;
 
 pub struct Options {
     pub backup: PathBuf,

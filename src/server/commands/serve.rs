@@ -14,18 +14,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::server::audit::AuditMaintenance;
 use crate::server::auth::first_admin;
-use crate::server::config::{AuditConfig, BackupConfig, Config, PublicUrl};
 use crate::server::http::router::{metrics_router, router};
 use crate::server::process::backups::Backups;
-use crate::server::process::clock::Clock;
 use crate::server::process::reload::Reloading;
 use crate::server::process::sockets::Sockets;
 use crate::server::process::{listen, reload, service_manager};
-use crate::server::settings::Settings;
 use crate::server::state::{AppState, AppStateConfig};
-use crate::server::store;
-use crate::server::telemetry::traces::export::Traces;
-use crate::server::work::{Docket, Work};
+use crate::server::telemetry::trace_export::Traces;
+use base::clock::Clock;
+use base::config::{AuditConfig, BackupConfig, Config, PublicUrl};
+use base::settings::Settings;
+use base::work::{Docket, Work};
 
 /// Starts the export of traces, if a collector is configured. The logging depends on it, so it is started first.
 pub fn start_traces(config: &Config) -> anyhow::Result<Option<Traces>> {

@@ -5,17 +5,17 @@ use clap::Subcommand;
 
 use crate::server::auth::api_token::TokenText;
 use crate::server::commands::output::{in_one_line, inform, is_discarded, print_line, print_secret};
-use crate::server::config::{Database, parse_projects};
 use crate::server::people;
 use crate::server::people::api_tokens::{checked_name, must_have_one, must_permit};
-use crate::server::process::clock::Clock;
-use crate::server::store::accounts::api_tokens::{AddedToken, NewApiToken};
-use crate::server::store::accounts::users::User;
-use crate::server::store::{Authority, Store};
-use crate::server::work::Docket;
+use base::clock::Clock;
+use base::config::{Database, parse_projects};
+use base::work::Docket;
 use model::api_token::{ApiToken, Scopes, TokenDays};
 use model::id::ApiTokenId;
 use model::user::{GivenProjects, Project};
+use store::accounts::api_tokens::{AddedToken, NewApiToken};
+use store::accounts::users::User;
+use store::{Authority, Store};
 
 #[derive(Subcommand)]
 pub enum Action {

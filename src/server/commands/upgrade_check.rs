@@ -6,10 +6,10 @@ use anyhow::{Context, bail};
 use serde::Serialize;
 
 use crate::server::commands::output::{print_json, print_line};
-use crate::server::config::Database;
-use crate::server::process::clock::Clock;
-use crate::server::store::maintenance::upgrade::{PendingMigration, Upgrade};
-use crate::server::store::{Store, file_of, free_bytes};
+use base::clock::Clock;
+use base::config::Database;
+use store::maintenance::upgrade::{PendingMigration, Upgrade};
+use store::{Store, file_of, free_bytes};
 
 /// The number of rows that migrations process in a second. Measured: 600,000 rows of a SQLite database with 50,000 jobs took 17 s, on
 /// two busy cores.

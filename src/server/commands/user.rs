@@ -7,14 +7,15 @@ use anyhow::{Context, bail};
 use clap::Subcommand;
 use secrecy::SecretString;
 
-use crate::server::auth::{password, username};
+use crate::server::auth::password;
 use crate::server::commands::output::{in_one_line, print_line};
-use crate::server::config::{Database, parse_projects};
 use crate::server::people;
-use crate::server::process::clock::Clock;
-use crate::server::store::{Authority, Store};
-use crate::server::work::Docket;
+use base::clock::Clock;
+use base::config::{Database, parse_projects};
+use base::username;
+use base::work::Docket;
 use model::user::{GivenProjects, Project, Role};
+use store::{Authority, Store};
 
 #[derive(Subcommand)]
 pub enum Action {

@@ -3,12 +3,12 @@
 
 use std::collections::HashMap;
 
-use crate::server::store::page_views::history::FailedDay;
 use crate::server::upstream::UpstreamError;
 use model::day::Day;
 use model::history::FetchFailure;
 use model::id::ProjectId;
 use model::time::Timestamp;
+use store::page_views::history::FailedDay;
 
 const FIRST_PAUSE_SECONDS: i64 = 30;
 const LONGEST_PAUSE_SECONDS: i64 = 15 * 60;

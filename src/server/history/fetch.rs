@@ -5,14 +5,12 @@ use tracing::Instrument;
 
 use super::next::Next;
 use super::{History, Step, backoff, finality};
-use crate::server::process::tasks::Task;
-use crate::server::store::StoreError;
-use crate::server::store::page_views::history::{FailedDay, FetchedPage, PartialDay, Written};
-use crate::server::telemetry::traces;
 use crate::server::upstream::UpstreamError;
 use crate::server::upstream::decode::PageViewsResponse;
 use crate::server::upstream::governor::{Permit, Scope};
 use crate::server::upstream::page_views::PageViewsQuery;
+use base::tasks::Task;
+use base::traces;
 use model::day::{Day, DayRange};
 use model::error::ErrorCode;
 use model::history::{FetchFailure, Mark};
@@ -20,6 +18,8 @@ use model::id::ProjectId;
 use model::paging::PageLimit;
 use model::time::Timestamp;
 use model::upstream::Operation;
+use store::StoreError;
+use store::page_views::history::{FailedDay, FetchedPage, PartialDay, Written};
 
 /// The maximum number of pages of one day; an upstream that reports more is in error.
 const MOST_PAGES: u32 = 400;

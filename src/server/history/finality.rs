@@ -9,10 +9,10 @@
 
 use std::time::Duration;
 
-use crate::server::store::page_views::history::{DayDecision, EmptyFetches, FetchedDay, NewFetch};
 use model::day::Day;
 use model::history::Mark;
 use model::time::Timestamp;
+use store::page_views::history::{DayDecision, EmptyFetches, FetchedDay, NewFetch};
 
 /// Days before today that the upstream may still be counting.
 const RECENT_DAYS: i64 = 3;

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use super::{History, backoff, finality};
 use crate::server::process::retention;
-use crate::server::store::StoreError;
-use crate::server::store::page_views::history::{FailedDay, FetchedDay, PartialDay};
 use crate::server::upstream::governor::Scope;
 use model::day::{Day, DayRange};
 use model::id::ProjectId;
 use model::paging::PageLimit;
 use model::time::Timestamp;
+use store::StoreError;
+use store::page_views::history::{FailedDay, FetchedDay, PartialDay};
 
 /// How long a partial fetch may pause and still continue: an hour for the budget, and another for failures. Pages
 /// further apart may be inconsistent.

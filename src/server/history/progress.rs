@@ -5,10 +5,6 @@ use std::time::Duration;
 
 use super::{History, backoff, finality};
 use crate::server::process::retention;
-use crate::server::store::Authority;
-use crate::server::store::StoreError;
-use crate::server::store::limits::REQUESTED_DAYS;
-use crate::server::store::page_views::history::Extent;
 use crate::server::upstream::governor::Scope;
 use model::budget::Meter;
 use model::day::{Day, DayRange};
@@ -17,6 +13,10 @@ use model::history::{FailingDay, HistoryState, Missing, StoredDays};
 use model::id::ProjectId;
 use model::paging::PageLimit;
 use model::time::Timestamp;
+use store::Authority;
+use store::StoreError;
+use store::limits::REQUESTED_DAYS;
+use store::page_views::history::Extent;
 
 const MOST_MARKED: u32 = 20;
 /// The approximate duration of a call with the pause after it, while the budget has room.

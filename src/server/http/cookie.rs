@@ -3,7 +3,7 @@
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum_login::tower_sessions::cookie::{Cookie, SameSite, time::Duration};
 
-use crate::server::config::PublicUrl;
+use base::config::PublicUrl;
 
 /// The names of a cookie.
 #[derive(Debug, Clone, Copy)]

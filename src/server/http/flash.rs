@@ -17,11 +17,11 @@ use super::cookie::CookieName;
 use super::forms;
 use crate::server::auth::shared_key::SharedKey;
 use crate::server::auth::token;
-use crate::server::process::clock::Clock;
-use crate::server::store::{Store, StoreError};
+use base::clock::Clock;
 use model::error::AppError;
 use model::flash::{Confirmation, FlashMessage};
 use model::time::Timestamp;
+use store::{Store, StoreError};
 
 /// The cookie of a browser's message.
 pub const COOKIE: CookieName = CookieName { https: "__Host-docket-flash", http: "docket-flash" };
@@ -217,8 +217,10 @@ pub fn storable_fields(
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
+    use sqlx::Connection;
+
     use super::*;
-    use crate::server::store::limits::FLASH_MESSAGES;
+    use store::limits::FLASH_MESSAGES;
 
     fn message(bytes: usize) -> FlashMessage {
         let typed = vec![("prompt".to_owned(), "x".repeat(bytes))];
@@ -236,6 +238,14 @@ mod tests {
         let url = format!("sqlite://{}", folder.path().join("docket.db").display());
         let clock = Clock::frozen(Timestamp::from_millis(1_795_000_000_000));
         (folder, FlashStore::new(Store::open(&url).await.unwrap(), clock))
+    }
+
+    /// The texts in the database.
+    async fn stored(folder: &tempfile::TempDir) -> Vec<String> {
+        let url = format!("sqlite://{}", folder.path().join("docket.db").display());
+        let mut database = sqlx::SqliteConnection::connect(&url).await.unwrap();
+        let texts = sqlx::query_scalar("SELECT flash_message FROM sessions WHERE flash_message IS NOT NULL");
+        texts.fetch_all(&mut database).await.unwrap()
     }
 
     async fn session(flash: &FlashStore, id: &str) -> Owner {
@@ -328,9 +338,9 @@ mod tests {
 
     #[tokio::test]
     async fn expired_and_shown_messages_are_removed_from_the_database() {
-        let (_folder, flash) = flash().await;
+        let (folder, flash) = flash().await;
         let (ada, olga) = (session(&flash, "ada").await, session(&flash, "olga").await);
-        let texts = async || flash.store.stored_flash_messages().await.unwrap().len();
+        let texts = async || stored(&folder).await.len();
         add(&flash, &ada, message(10)).await;
         flash.clock.advance(LIFETIME);
         let cookie = add(&flash, &olga, message(10)).await;
@@ -342,12 +352,12 @@ mod tests {
 
     #[tokio::test]
     async fn secret_is_in_the_cookie_and_not_in_the_database() {
-        let (_folder, flash) = flash().await;
+        let (folder, flash) = flash().await;
         let ada = session(&flash, "ada").await;
         let outcome = Ok(Confirmation::new("Invited.").with_secret("/setup#token=hush".to_owned()));
         let invited = FlashMessage { form: "/api/x".to_owned(), outcome, typed: Vec::new() };
         let cookie = add(&flash, &ada, invited.clone()).await;
-        let stored = flash.store.stored_flash_messages().await.unwrap();
+        let stored = stored(&folder).await;
         assert!(stored.len() == 1 && !stored[0].contains("hush"), "{stored:?}");
         let (id, _) = cookie.split_once('.').unwrap();
         let forged = format!("{id}.{}", URL_SAFE_NO_PAD.encode("another secret"));
@@ -357,12 +367,12 @@ mod tests {
 
     #[tokio::test]
     async fn anonymous_message_is_in_a_signed_cookie_for_five_minutes() {
-        let (_folder, flash) = flash().await;
+        let (folder, flash) = flash().await;
         let ada = session(&flash, "ada").await;
         let cookie = add(&flash, &Owner::Anonymous, message(10)).await;
         assert_eq!(flash.claim(&Owner::Anonymous, &cookie).await.unwrap(), Some(message(10)));
         assert!(!is_there(&flash, &ada, &cookie).await);
-        assert_eq!(flash.store.stored_flash_messages().await.unwrap(), Vec::<String>::new());
+        assert_eq!(stored(&folder).await, Vec::<String>::new());
         let (text, signature) = cookie.split_once('.').unwrap();
         let other = add(&flash, &Owner::Anonymous, message(11)).await;
         let (other, _) = other.split_once('.').unwrap();

@@ -46,9 +46,9 @@ use crate::server::auth::client_ip;
 use crate::server::auth::gate::gate;
 use crate::server::auth::origin::same_origin;
 use crate::server::auth::session_store::{self, Sessions, with_owner};
-use crate::server::config::AccessConfig;
 use crate::server::http::assets;
 use crate::server::state::AppState;
+use base::config::AccessConfig;
 
 /// The whole application as a service.
 pub fn router(state: &AppState) -> Router {

@@ -13,8 +13,8 @@ use futures::Stream;
 use futures::stream::{self, StreamExt, TryStreamExt};
 use serde_json::Value;
 
-use crate::server::store::StoreError;
 use model::day::Day;
+use store::StoreError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
 #[strum(serialize_all = "lowercase")]

@@ -4,7 +4,7 @@ use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::filter;
 use crate::server::jobs::find::job_ids;
-use crate::server::nfc::nfc;
+use base::nfc::nfc;
 use model::error::AppError;
 use model::id::{JobId, ProjectId};
 use model::job::{BulkResult, TimelineMark};

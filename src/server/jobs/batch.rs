@@ -11,17 +11,17 @@ use crate::server::jobs::Jobs;
 use crate::server::jobs::intent::{page, prompt};
 use crate::server::jobs::queue::cancelled_by;
 use crate::server::jobs::templates::template_id;
-use crate::server::nfc::nfc;
-use crate::server::process::blocking;
-use crate::server::store::jobs::batches::{JobsOfBatch, NewBatch, PreparedBatch};
-use crate::server::store::jobs::drafts::{DraftKey, Replaces};
 use crate::server::upstream::governor::Scope;
+use base::blocking;
+use base::nfc::nfc;
 use model::batch::{self, Batch, BatchForm, BatchPrompt, Entry, Progress};
 use model::draft::DraftVersion;
 use model::error::{AppError, ErrorCode};
 use model::id::{BatchId, IntentId, ProjectId};
 use model::job::{Job, JobState, cut, title};
 use model::time::Timestamp;
+use store::jobs::batches::{JobsOfBatch, NewBatch, PreparedBatch};
+use store::jobs::drafts::{DraftKey, Replaces};
 
 /// The draft subject of the form; the list of values is stored in the draft's pages.
 const DRAFT: &str = "batch";

@@ -5,10 +5,10 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
-use crate::server::store::jobs::list::Cursor;
 use model::error::AppError;
 use model::id::ProjectId;
 use model::job_query::JobQuery;
+use store::jobs::list::Cursor;
 
 /// Bytes of a cursor's content: a direction and four numbers.
 const CONTENT: usize = 1 + 4 * 8;

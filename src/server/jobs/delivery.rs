@@ -11,19 +11,19 @@ use futures::FutureExt;
 use tracing::Instrument;
 
 use crate::server::jobs::Jobs;
-use crate::server::store::StoreError;
-use crate::server::store::jobs::intents::{DeliveryOutcome, Intent};
-use crate::server::telemetry::instruments::DeliveryCount;
-use crate::server::telemetry::traces;
 use crate::server::upstream::UpstreamError;
 use crate::server::upstream::governor::{Permit, Scope, SendDecision};
 use crate::server::upstream::page_views::PageViewsQuery;
+use base::instruments::DeliveryCount;
+use base::traces;
 use model::day::{Day, DayRange};
 use model::error::ErrorCode;
 use model::id::ProjectId;
 use model::job::RemoteJob;
 use model::paging::PageLimit;
 use model::time::Timestamp;
+use store::StoreError;
+use store::jobs::intents::{DeliveryOutcome, Intent};
 
 /// How often recording an outcome is retried during shutdown. After that, the next start marks the outcome unknown.
 /// Without shutdown it is retried forever, because no other process has the outcome.

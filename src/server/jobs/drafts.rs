@@ -2,12 +2,12 @@
 
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
-use crate::server::store::Authority;
-use crate::server::store::StoreError;
-use crate::server::store::jobs::drafts::{Draft, DraftKey, Replaces, new_job};
 use model::draft::SavedDraft;
 use model::error::AppError;
 use model::id::{FormKey, IntentId, JobId, ProjectId, TemplateId};
+use store::Authority;
+use store::StoreError;
+use store::jobs::drafts::{Draft, DraftKey, Replaces, new_job};
 
 /// The maximum length of the stored pages field, in characters: 50 paths of 500.
 const PATHS_MAX_CHARS: usize = 26_000;

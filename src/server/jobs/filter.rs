@@ -1,12 +1,12 @@
 //! Parses the filters of the list. Nothing deeper validates them again.
 
-use crate::server::nfc::nfc;
-use crate::server::store::jobs::list::{JobFilter, Sort};
+use base::nfc::nfc;
 use model::error::AppError;
 use model::job::JobState;
 use model::job_query::{JobQuery, NO_CHANGES};
 use model::pull_request::PullRequestFilter;
 use model::tag;
+use store::jobs::list::{JobFilter, Sort};
 
 /// The maximum length of a search, tag, page or name, in characters.
 const FIELD_MAX_CHARS: usize = 500;

@@ -7,14 +7,9 @@ use crate::server::jobs::Jobs;
 use crate::server::jobs::cursor::Seal;
 use crate::server::jobs::drafts::form_key;
 use crate::server::jobs::filter::parse;
-use crate::server::nfc::nfc;
-use crate::server::query_permits::QueryPermit;
 use crate::server::response_size::{Room, shortened};
-use crate::server::store::jobs::drafts::{DraftKey, new_job};
-use crate::server::store::jobs::list::{
-    JobFilter, JobPlaces, Listed, PAGE_JOBS, PageJobs, PageStart, Sections, Sort,
-};
-use crate::server::store::jobs::seen::Reader;
+use base::nfc::nfc;
+use base::query_permits::QueryPermit;
 use model::error::AppError;
 use model::excerpt::SearchWords;
 use model::id::{BatchId, IntentId, JobId, ProjectId};
@@ -22,6 +17,9 @@ use model::job::{FollowUp, Job, JobForm, JobPage, JobState, JobsOverview, ShownF
 use model::job_query::JobQuery;
 use model::page_path;
 use model::time::Timestamp;
+use store::jobs::drafts::{DraftKey, new_job};
+use store::jobs::list::{JobFilter, JobPlaces, Listed, PAGE_JOBS, PageJobs, PageStart, Sections, Sort};
+use store::jobs::seen::Reader;
 
 /// The number of jobs in the overview's sections of running jobs and jobs that need attention.
 const SECTION_JOBS: usize = 8;

@@ -4,10 +4,10 @@ use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::intent::prompt;
 use crate::server::jobs::resolve::conflict_or;
-use crate::server::store::jobs::imports::NewImport;
 use model::error::AppError;
 use model::id::ProjectId;
 use model::job::Job;
+use store::jobs::imports::NewImport;
 
 impl Jobs {
     /// Tracks the upstream's job `remote_id`. Its prompt is unknown: `note` replaces it.

@@ -8,13 +8,10 @@ use crate::server::jobs::Jobs;
 use crate::server::jobs::drafts::{PostedText, form_key};
 use crate::server::jobs::replay::{ScriptRequest, hash_of, hash_of_text};
 use crate::server::jobs::templates::template_id;
-use crate::server::nfc::nfc;
-use crate::server::query_permits::UserPermits;
 use crate::server::response_size::shortened;
-use crate::server::store::StoreError;
-use crate::server::store::authorization::Authorization;
-use crate::server::store::jobs::intents::{Intent, NewIntent, OfScript, Scheduling};
 use crate::server::upstream::governor::Scope;
+use base::nfc::nfc;
+use base::query_permits::UserPermits;
 use model::audit::Actor;
 use model::error::{AppError, ErrorCode};
 use model::id::{FormKey, IntentId, JobId, ProjectId, TemplateId};
@@ -22,6 +19,9 @@ use model::job::Job;
 use model::page_path::{self, PATH_MAX_CHARS, PATHS_MAX, PathsError};
 use model::tag::Tag;
 use model::unfilled::{unfilled, warning};
+use store::StoreError;
+use store::authorization::Authorization;
+use store::jobs::intents::{Intent, NewIntent, OfScript, Scheduling};
 
 /// The interval of checking for the end of a delivery when no notification arrives.
 const OUTCOME_CHECK_INTERVAL: Duration = Duration::from_millis(500);

@@ -3,13 +3,13 @@
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::filter::parse;
-use crate::server::query_permits::QueryPermit;
 use crate::server::response_size::Room;
-use crate::server::store::jobs::seen::Reader;
+use base::query_permits::QueryPermit;
 use model::error::AppError;
 use model::id::ProjectId;
 use model::job::{Job, Notifications};
 use model::job_query::JobQuery;
+use store::jobs::seen::Reader;
 
 impl Jobs {
     /// The latest jobs that finished, failed or need attention, of `all` people or of the caller, most recent change

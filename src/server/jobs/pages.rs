@@ -7,15 +7,15 @@ use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::archive_and_tags::chosen;
 use crate::server::jobs::intent::{page, paths};
-use crate::server::nfc::nfc;
-use crate::server::process::blocking;
-use crate::server::query_permits::QueryPermit;
-use crate::server::store::StoreError;
+use base::blocking;
+use base::nfc::nfc;
+use base::query_permits::QueryPermit;
 use model::batch::Entry;
 use model::error::AppError;
 use model::id::ProjectId;
 use model::job::BulkResult;
 use model::page_path::{self, PageChange};
+use store::StoreError;
 
 impl Jobs {
     /// The comma-separated `typed` paths that are pages of the project.

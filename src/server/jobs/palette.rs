@@ -5,9 +5,8 @@ use std::collections::HashSet;
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::filter::parse;
-use crate::server::nfc::nfc;
-use crate::server::query_permits::QueryPermit;
-use crate::server::store::jobs::list::{JobFilter, Sections};
+use base::nfc::nfc;
+use base::query_permits::QueryPermit;
 use model::error::AppError;
 use model::id::ProjectId;
 use model::job::Job;
@@ -16,6 +15,7 @@ use model::links;
 use model::palette::{Found, PaletteItem};
 use model::saved_template::TemplateText;
 use model::user::Role;
+use store::jobs::list::{JobFilter, Sections};
 
 /// The maximum number of results of each kind.
 const MOST: usize = 8;

@@ -12,15 +12,15 @@ use tracing::Instrument;
 
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
-use crate::server::process::tasks::Task;
-use crate::server::store::jobs::polls::DuePoll;
-use crate::server::telemetry::traces;
 use crate::server::upstream::UpstreamError;
 use crate::server::upstream::governor::Permit;
+use base::tasks::Task;
+use base::traces;
 use model::error::{AppError, ErrorCode};
 use model::id::{JobId, ProjectId};
 use model::job::{DeliveryState, Job, JobState, NO_END, NOT_FOUND, RemoteJob};
 use model::time::Timestamp;
+use store::jobs::polls::DuePoll;
 
 /// Concurrent polls.
 const CONCURRENT_READS: usize = 4;

@@ -2,13 +2,13 @@
 
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
-use crate::server::store::jobs::queue::QueuedMessage;
 use crate::server::upstream::governor::Scope;
 use model::error::AppError;
 use model::id::{MessageId, ProjectId};
 use model::job::Job;
 use model::queue::{Queue, QueueEntry, WaitReason};
 use model::time::Timestamp;
+use store::jobs::queue::QueuedMessage;
 
 impl Jobs {
     /// The queued prompts of the project in order, with the expected time of each.

@@ -9,11 +9,11 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::server::jobs::Jobs;
-use crate::server::nfc::nfc;
-use crate::server::store::jobs::intents::Intent;
+use base::nfc::nfc;
 use model::error::{AppError, ErrorCode};
 use model::id::{IntentId, ProjectId};
 use model::job::Job;
+use store::jobs::intents::Intent;
 
 /// What a script sent, as far as it identifies the request. Tags, pages and queueing are how it is done: a repeated request does not change them.
 pub struct ScriptRequest<'a> {

@@ -3,15 +3,15 @@
 
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
-use crate::server::store::StoreError;
-use crate::server::store::jobs::intents::Intent;
-use crate::server::store::jobs::unresolved::{AcceptedAs, UnresolvedDelivery};
 use crate::server::upstream::UpstreamError;
 use crate::server::upstream::governor::Scope;
 use model::error::AppError;
 use model::id::{JobId, ProjectId, RemoteId};
 use model::job::{BulkResult, DeliveryState, Job, RemoteJob};
 use model::time::Timestamp;
+use store::StoreError;
+use store::jobs::intents::Intent;
+use store::jobs::unresolved::{AcceptedAs, UnresolvedDelivery};
 
 /// A submitted decision; only the project is validated.
 pub struct Decision {

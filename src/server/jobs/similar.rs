@@ -3,17 +3,17 @@
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::pull_requests::OpenRequests;
-use crate::server::nfc::nfc;
-use crate::server::process::blocking;
-use crate::server::query_permits::QueryPermit;
-use crate::server::store::jobs::drafts::DraftKey;
-use crate::server::store::jobs::similar::Candidate;
+use base::blocking;
+use base::nfc::nfc;
+use base::query_permits::QueryPermit;
 use model::error::AppError;
 use model::id::ProjectId;
 use model::job::EXCERPT_CHARS;
 use model::page_path;
 use model::similar::{OpenRequest, SimilarJob};
 use model::trigrams::{COMPARED_CHARS, Trigrams};
+use store::jobs::drafts::DraftKey;
+use store::jobs::similar::Candidate;
 
 /// The maximum number of jobs in the result.
 const NAMED_MAX: usize = 5;

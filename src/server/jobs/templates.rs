@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
-use crate::server::nfc::nfc;
-use crate::server::query_permits::QueryPermit;
-use crate::server::store::jobs::drafts::{Draft, DraftKey, Replaces};
+use base::nfc::nfc;
+use base::query_permits::QueryPermit;
 use model::error::{AppError, ErrorCode};
 use model::id::{ProjectId, TemplateId};
 use model::name::is_plain;
@@ -15,6 +14,7 @@ use model::saved_template::{
 };
 use model::template::{filled, placeholders};
 use model::unfilled::{unfilled, warning};
+use store::jobs::drafts::{Draft, DraftKey, Replaces};
 
 /// The maximum number of templates per project.
 const TEMPLATES_MAX: u32 = 100;

@@ -6,11 +6,11 @@ use crate::server::auth::guard::Caller;
 use crate::server::auth::hashing::Requester;
 use crate::server::auth::session_store::Sessions;
 use crate::server::auth::{password, refusal, sign_in};
-use crate::server::store::accounts::admission;
 use model::account::{Account, SignedIn};
 use model::error::AppError;
 use model::flash::Confirmation;
 use model::id::SessionId;
+use store::accounts::admission;
 
 /// The caller's account, for its page.
 pub async fn account(caller: &Caller) -> Result<Account, AppError> {

@@ -3,8 +3,7 @@
 use super::{ProjectFields, given};
 use crate::server::auth::api_token::TokenText;
 use crate::server::auth::guard::Caller;
-use crate::server::nfc::nfc;
-use crate::server::store::accounts::api_tokens::{AddedToken, NewApiToken};
+use base::nfc::nfc;
 use model::ParseError;
 use model::api_token::{ApiToken, LISTED_MAX, NAME_MAX_CHARS, OwnTokens, Scope, Scopes, TokenDays};
 use model::error::AppError;
@@ -12,6 +11,7 @@ use model::flash::Confirmation;
 use model::id::ApiTokenId;
 use model::name::is_plain;
 use model::user::{GivenProjects, Role};
+use store::accounts::api_tokens::{AddedToken, NewApiToken};
 
 /// The fields of the form for a new token.
 #[derive(Debug, Clone, Copy)]

@@ -5,10 +5,10 @@
 use super::{LINK_SECONDS, found, one_time_url};
 use crate::server::auth::guard::Caller;
 use crate::server::auth::token;
-use crate::server::store::accounts::one_time_links::LinkToken;
-use crate::server::store::accounts::users::User;
 use model::error::AppError;
 use model::flash::Confirmation;
+use store::accounts::one_time_links::LinkToken;
+use store::accounts::users::User;
 
 /// Creates a one-time link with which a person sets a new password. Their earlier link becomes invalid. Their password
 /// remains valid until the link is used.

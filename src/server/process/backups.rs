@@ -11,11 +11,11 @@ use std::time::Duration;
 use anyhow::Context;
 use tokio_util::sync::CancellationToken;
 
-use crate::server::config::BackupConfig;
-use crate::server::process::clock::Clock;
-use crate::server::process::tasks::{Task, Tasks};
-use crate::server::store::{PARTIAL, Store, bytes_of, free_bytes};
+use base::clock::Clock;
+use base::config::BackupConfig;
+use base::tasks::{Task, Tasks};
 use model::time::Timestamp;
+use store::{PARTIAL, Store, bytes_of, free_bytes};
 
 /// The time until a backup that failed once is tried again.
 const AFTER_A_FAILURE: Duration = Duration::from_secs(600);

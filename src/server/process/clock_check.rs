@@ -7,11 +7,11 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use thiserror::Error;
 
-use crate::server::process::clock::Clock;
-use crate::server::process::failures::Failures;
-use crate::server::store::{Authority, Store, StoreError};
+use base::clock::Clock;
+use base::failures::Failures;
 use model::time::Timestamp;
 use model::upstream::ClockJump;
+use store::{Authority, Store, StoreError};
 
 /// The interval of recorded heartbeats.
 const EVERY: Duration = Duration::from_secs(60);

@@ -12,11 +12,11 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use crate::server::jobs::Jobs;
-use crate::server::process::clock::Clock;
 use crate::server::process::clock_check::ClockCheck;
-use crate::server::process::tasks::{Task, Tasks};
-use crate::server::store::{FileFault, Store};
-use crate::server::work::Work;
+use base::clock::Clock;
+use base::tasks::{Task, Tasks};
+use base::work::Work;
+use store::{FileFault, Store};
 
 /// The interval of heartbeats.
 const BEAT: Duration = Duration::from_secs(2);

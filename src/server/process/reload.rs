@@ -7,11 +7,12 @@ use anyhow::Context;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use crate::server::config::{Changes, ConfigError, Source};
-use crate::server::process::{blocking, service_manager};
-use crate::server::settings::Settings;
+use crate::server::process::service_manager;
 use crate::server::state::AppState;
-use crate::server::work::Work;
+use base::blocking;
+use base::config::{Changes, ConfigError, Source};
+use base::settings::Settings;
+use base::work::Work;
 use model::audit::{Action, AuditEvent};
 
 /// Replaces the filter of the log. Its syntax is already validated.

@@ -12,12 +12,12 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 
-use crate::server::store::audit::verify::ChainFault;
-use crate::server::store::maintenance::instances::GRACE;
-use crate::server::store::maintenance::restored::Restored;
-use crate::server::store::{CountedCall, Exclusive, Store, StoreError, allow_serving, must_be_whole, url_of};
-use crate::server::work::Work;
+use base::work::Work;
 use model::time::Timestamp;
+use store::audit::verify::ChainFault;
+use store::maintenance::instances::GRACE;
+use store::maintenance::restored::Restored;
+use store::{CountedCall, Exclusive, Store, StoreError, allow_serving, must_be_whole, url_of};
 
 /// The end of the copy's name during a restore, after the time.
 const RESTORING: &str = ".restoring";

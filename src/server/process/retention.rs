@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::server::config::RetentionConfig;
 use crate::server::process::clock_check::{ClockCheck, ClockError};
-use crate::server::process::tasks::{Task, Tasks};
-use crate::server::store::maintenance::retention::{BesideDays, RowCounts, Slice};
-use crate::server::store::{Store, StoreError};
-use crate::server::telemetry::instruments::Instruments;
-use crate::server::work::Work;
+use base::config::RetentionConfig;
+use base::instruments::Instruments;
+use base::tasks::{Task, Tasks};
+use base::work::Work;
 use model::day::{Day, DayRange};
 use model::time::Timestamp;
+use store::maintenance::retention::{BesideDays, RowCounts, Slice};
+use store::{Store, StoreError};
 
 const BETWEEN_RUNS: Duration = Duration::from_secs(24 * 3_600);
 /// The time until a failed run is tried again.

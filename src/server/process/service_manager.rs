@@ -12,7 +12,7 @@ use sd_notify::NotifyState;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
-use crate::server::process::tasks::Tasks;
+use base::tasks::Tasks;
 
 /// Notifies that the listener is bound. Until `stop`, reports that the runtime schedules all background tasks, if the
 /// manager has a watchdog; then that Docket is stopping. Without these heartbeats, the manager restarts the process.
@@ -90,8 +90,8 @@ fn send(socket: &Path, message: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::process::clock::Clock;
-    use crate::server::process::tasks::Task;
+    use base::clock::Clock;
+    use base::tasks::Task;
     use model::time::Timestamp;
 
     #[test]

@@ -11,19 +11,19 @@ use crate::server::auth::refusal_record::RefusalRecord;
 use crate::server::auth::second_factor::SecondFactors;
 use crate::server::auth::single_sign_on::SingleSignOn;
 use crate::server::code_host::CodeHosts;
-use crate::server::config::{CodeHostsConfig, PublicUrl, SingleSignOnConfig, UpstreamConfig, WebhookConfig};
 use crate::server::history::History;
 use crate::server::jobs::{JobServices, Jobs, Timing};
-use crate::server::process::clock::Clock;
-use crate::server::process::tasks::Tasks;
-use crate::server::settings::LiveSettings;
-use crate::server::store::Store;
-use crate::server::telemetry::instruments::Instruments;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
 use crate::server::upstream::health::Health;
 use crate::server::webhooks::{WebhookServices, Webhooks};
-use crate::server::work::Work;
+use base::clock::Clock;
+use base::config::{CodeHostsConfig, PublicUrl, SingleSignOnConfig, UpstreamConfig, WebhookConfig};
+use base::instruments::Instruments;
+use base::settings::LiveSettings;
+use base::tasks::Tasks;
+use base::work::Work;
+use store::Store;
 
 /// The services that the others are built from.
 pub(super) struct BaseServices {

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use tokio::sync::Mutex;
 
-use crate::server::process::clock::Clock;
-use crate::server::store::maintenance::figures::Figure;
-use crate::server::store::{Store, StoreError};
-use crate::server::telemetry::instruments::Instruments;
+use base::clock::Clock;
+use base::instruments::Instruments;
 use model::day::DayRange;
+use store::maintenance::figures::Figure;
+use store::{Store, StoreError};
 
 /// The lifetime of cached figures.
 pub const FRESH: Duration = Duration::from_secs(5);

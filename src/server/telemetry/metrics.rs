@@ -16,16 +16,17 @@ use prometheus_client::registry::Registry;
 use strum::VariantArray;
 
 use crate::server::state::AppState;
-use crate::server::store::maintenance::figures::Figure;
-use crate::server::telemetry::instruments::{Labels, operation_label};
-use crate::server::telemetry::{log_lines, traces};
+use crate::server::telemetry::log_lines;
 use crate::server::upstream::health::Report;
+use base::instruments::{Labels, operation_label};
+use base::traces;
 use model::day::Day;
 use model::job::JobState;
 use model::pull_request::PullRequestState;
 use model::time::Timestamp;
 use model::upstream::Operation;
 use model::user::Project;
+use store::maintenance::figures::Figure;
 
 pub use text::Format;
 

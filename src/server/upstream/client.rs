@@ -18,11 +18,11 @@ use super::health::Exchange;
 use super::page_views::PageViewsQuery;
 use super::retry::{self, Retries};
 use super::{UpstreamError, body, connection, decode};
-use crate::server::config::{ApiKey, UpstreamConfig};
 use crate::server::current_key::CurrentKey;
-use crate::server::process::clock::Clock;
-use crate::server::telemetry::instruments::{Instruments, UpstreamOutcome, operation_label};
-use crate::server::telemetry::traces;
+use base::clock::Clock;
+use base::config::{ApiKey, UpstreamConfig};
+use base::instruments::{Instruments, UpstreamOutcome, operation_label};
+use base::traces;
 use model::id::ProjectId;
 use model::job::RemoteJob;
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use reqwest::Client;
 
-use crate::server::config::UpstreamConfig;
-use crate::server::http_client;
+use base::config::UpstreamConfig;
+use base::http_client;
 
 /// Shorter than common keep-alive timeouts of servers, such as five seconds.
 const IDLE_CONNECTION: Duration = Duration::from_secs(3);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::server::telemetry::instruments::UpstreamOutcome;
+use base::instruments::UpstreamOutcome;
 use model::error::{AppError, ErrorCode};
 
 /// The reason why an upstream exchange failed. Texts of the upstream are truncated, with the key masked. Administrators see the messages.

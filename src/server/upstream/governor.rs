@@ -7,15 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::server::config::Budget;
-use crate::server::process::clock::Clock;
-use crate::server::settings::LiveSettings;
-use crate::server::store::jobs::intents::{Claim, Intent};
-use crate::server::store::jobs::seen::Reader;
-use crate::server::store::platform::budget::ScopeLimit;
-use crate::server::store::{Store, StoreError};
 use crate::server::upstream::health::{Admission, Health, Read, notice, refusals};
-use crate::server::work::Work;
+use base::clock::Clock;
+use base::config::Budget;
+use base::settings::LiveSettings;
+use base::work::Work;
 use model::budget::{Budgets, Meter};
 use model::error::{AppError, ErrorCode};
 use model::id::ProjectId;
@@ -24,6 +20,10 @@ use model::time::Timestamp;
 use model::upstream::{LimitStatus, Operation, UpstreamStatus};
 use model::user::Project;
 use parking_lot::{Mutex, MutexGuard};
+use store::jobs::intents::{Claim, Intent};
+use store::jobs::seen::Reader;
+use store::platform::budget::ScopeLimit;
+use store::{Store, StoreError};
 
 /// Permission for one upstream call. Only the governor creates it.
 pub struct Permit {

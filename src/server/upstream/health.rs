@@ -7,16 +7,16 @@ use std::time::Duration;
 use strum::VariantArray;
 
 use super::UpstreamError;
-use crate::server::process::clock::Clock;
-use crate::server::store::maintenance::figures::Figure;
-use crate::server::store::platform::budget::Meters;
-use crate::server::store::platform::circuits::{KEY, OpenCircuit, REFUSED};
-use crate::server::store::{Store, StoreError};
+use base::clock::Clock;
 use model::budget::Notice;
 use model::id::ProjectId;
 use model::time::Timestamp;
 use model::upstream::{Operation, OperationStatus, RefusedOperation};
 use model::user::Project;
+use store::maintenance::figures::Figure;
+use store::platform::budget::Meters;
+use store::platform::circuits::{KEY, OpenCircuit, REFUSED};
+use store::{Store, StoreError};
 
 /// The pause before the first probe of an open circuit breaker. It doubles with each probe.
 const FIRST_PAUSE: Duration = Duration::from_secs(12);

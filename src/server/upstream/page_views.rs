@@ -9,8 +9,8 @@ use tracing::Instrument;
 
 use super::Upstream;
 use super::governor::Governor;
-use crate::server::process::clock::Clock;
-use crate::server::telemetry::traces;
+use base::clock::Clock;
+use base::traces;
 use model::analytics_query::requested_days;
 use model::day::{Day, DayRange};
 use model::error::{AppError, ErrorCode};

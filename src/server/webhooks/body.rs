@@ -5,11 +5,11 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::json;
 use sha2::Sha256;
 
-use crate::server::config::PublicUrl;
-use crate::server::store::webhooks::events::{DueEvent, EventJob};
+use base::config::PublicUrl;
 use model::job::{JobState, safe_link};
 use model::pull_request::PullRequestEvent;
 use model::webhook::WebhookKind;
+use store::webhooks::events::{DueEvent, EventJob};
 
 const MERGED: &str = PullRequestEvent::Merged.as_str();
 const CLOSED: &str = PullRequestEvent::Closed.as_str();

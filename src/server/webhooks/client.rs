@@ -12,7 +12,7 @@ use url::Url;
 
 use super::address::Allowed;
 use super::network::{PublicOnly, REFUSED, Refused};
-use crate::server::http_client;
+use base::http_client;
 
 /// The deadline of a whole exchange.
 pub(super) const DEADLINE: Duration = Duration::from_secs(10);

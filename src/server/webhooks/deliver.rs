@@ -9,13 +9,13 @@ use tracing::Instrument;
 
 use super::client::{DEADLINE, WebhookResponse};
 use super::{Webhooks, address, body};
-use crate::server::process::turns::Turn;
-use crate::server::store::StoreError;
-use crate::server::store::webhooks::events::{DueEvent, WebhookAttempt};
-use crate::server::telemetry::traces;
+use base::traces;
+use base::turns::Turn;
 use model::id::WebhookId;
 use model::time::Timestamp;
 use model::webhook::{TEST_EVENT, WebhookKind, WebhookOutcome};
+use store::StoreError;
+use store::webhooks::events::{DueEvent, WebhookAttempt};
 
 /// The pauses before further attempts, in seconds; after the last attempt an event is given up.
 const PAUSES: [u64; 6] = [10, 60, 300, 1_800, 7_200, 21_600];

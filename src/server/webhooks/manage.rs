@@ -5,11 +5,11 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::deliver::leased;
 use super::{Webhooks, address};
-use crate::server::store::Authority;
-use crate::server::store::StoreError;
 use model::error::AppError;
 use model::id::{ProjectId, WebhookId};
 use model::webhook::{NewSecret, WebhookDelivery, WebhookKind, Webhooks as Listed};
+use store::Authority;
+use store::StoreError;
 
 impl Webhooks {
     /// All webhooks, without the secret parts of their URLs.

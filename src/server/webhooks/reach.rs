@@ -8,7 +8,7 @@ use url::Host;
 
 use super::address::{self, Allowed, shown};
 use super::network::{REFUSED, is_public};
-use crate::server::config::WebhookConfig;
+use base::config::WebhookConfig;
 use model::webhook::WebhookKind;
 
 /// For resolving the name and connecting.

@@ -1,6 +1,6 @@
 //! The owner of a token is notified 14 and 3 days before it expires.
 
-use docket::server::store::maintenance::retention::Slice;
+use store::maintenance::retention::Slice;
 
 use super::{DAY, app, create};
 use crate::helpers::work::work;

@@ -215,9 +215,8 @@ async fn replicas_share_the_limit_of_a_token() {
     }
     let id = listed(&app.operator().await).await["id"].as_str().unwrap().to_owned();
     let replica = app.idle_state(app.clock().clone(), Duration::from_secs(60)).await;
-    let quota =
-        docket::server::store::accounts::rate_limits::Quota { burst: 30, every: Duration::from_secs(1) };
-    let cell = docket::server::store::accounts::api_tokens::cell(&id);
+    let quota = store::accounts::rate_limits::Quota { burst: 30, every: Duration::from_secs(1) };
+    let cell = store::accounts::api_tokens::cell(&id);
     let counted = replica.store.count_request(&cell, quota, app.clock().now()).await.unwrap();
     assert_eq!(counted, Err(Duration::from_secs(1)));
 }

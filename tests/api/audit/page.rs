@@ -1,6 +1,6 @@
 //! The page and the exports of the audit log: access, content, and names with special characters.
 
-use docket::server::process::clock::Clock;
+use base::clock::Clock;
 use model::audit::{Action, AuditEvent};
 use model::time::Timestamp;
 use model::user::Role;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use base::clock::Clock;
+use base::config::{AuditConfig, WebhookConfig};
 use docket::server::audit::AuditMaintenance;
-use docket::server::config::{AuditConfig, WebhookConfig};
-use docket::server::process::clock::Clock;
 use model::audit::Record;
 use model::time::Timestamp;
 use serde_json::Value;

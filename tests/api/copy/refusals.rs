@@ -1,6 +1,6 @@
 //! What `docket copy` refuses before it writes anything.
 
-use docket::server::store::Store;
+use store::Store;
 
 use super::contents::contents;
 use super::copy;

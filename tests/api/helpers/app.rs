@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use docket::server::auth::password;
-use docket::server::commands::serve;
-use docket::server::config::{
+use base::clock::Clock;
+use base::config::{
     AccessConfig, ApiKey, Budget, CodeHostsConfig, IdentityConfig, PublicUrl, RetentionConfig,
     UpstreamConfig, WebhookConfig, parse_projects,
 };
-use docket::server::process::clock::Clock;
+use base::settings::Settings as LiveOnes;
+use docket::server::auth::password;
+use docket::server::commands::serve;
 use docket::server::process::listen;
-use docket::server::settings::Settings as LiveOnes;
 use docket::server::state::{AppState, AppStateConfig};
-use docket::server::store::Store;
 use model::user::Role;
 use secrecy::SecretString;
+use store::Store;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::OnceCell;

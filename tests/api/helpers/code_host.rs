@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use docket::server::config::{ApiKey, CodeHostsConfig, GitHubAccess, GitHubConfig};
-use docket::server::process::clock::Clock;
+use base::clock::Clock;
+use base::config::{ApiKey, CodeHostsConfig, GitHubAccess, GitHubConfig};
 use model::time::Timestamp;
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use docket::server::process::clock::Clock;
+use base::clock::Clock;
 use docket::server::process::listen;
 use docket_emulator::{DEFAULT_PER_HOUR, DEFAULT_SEED, Emulator, EmulatorConfig};
 use model::time::Timestamp;

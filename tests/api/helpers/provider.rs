@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use docket::server::config::{GroupProjects, GroupRoles, IdentityConfig, SingleSignOnConfig, parse_projects};
+use base::config::{GroupProjects, GroupRoles, IdentityConfig, SingleSignOnConfig, parse_projects};
 use reqwest::header::{COOKIE, LOCATION, SET_COOKIE};
 use secrecy::SecretString;
 use serde_json::Value;

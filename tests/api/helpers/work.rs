@@ -2,11 +2,11 @@
 
 use std::sync::LazyLock;
 
-use docket::server::process::clock::Clock;
-use docket::server::store::Store;
-use docket::server::store::jobs::intents::{NewIntent, Scheduling};
-use docket::server::work::{Docket, Work};
+use base::clock::Clock;
+use base::work::{Docket, Work};
 use model::time::Timestamp;
+use store::Store;
+use store::jobs::intents::{NewIntent, Scheduling};
 
 /// The right of this process. Tests run in one process, so they share it.
 pub(crate) fn docket() -> &'static Docket {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use base::clock::Clock;
 use docket::server::history::Step;
-use docket::server::process::clock::Clock;
 use docket::server::upstream::governor::Scope;
 use model::day::Day;
 

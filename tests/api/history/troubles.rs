@@ -3,13 +3,11 @@
 use std::time::Duration;
 
 use docket::server::history::{History, Step, Wanted};
-use docket::server::store::page_views::history::{
-    DayDecision, EmptyFetches, FetchedDay, FetchedPage, NewFetch,
-};
-use docket::server::store::{Store, StoreError};
 use docket::server::upstream::governor::Scope;
 use model::day::{Day, DayRange};
 use model::page_views::{PageViews, ViewCounts};
+use store::page_views::history::{DayDecision, EmptyFetches, FetchedDay, FetchedPage, NewFetch};
+use store::{Store, StoreError};
 use tokio_util::sync::CancellationToken;
 use wiremock::{Request, ResponseTemplate};
 

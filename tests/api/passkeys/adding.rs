@@ -4,9 +4,9 @@ use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use docket::server::auth::second_factor::ProofFields;
-use docket::server::store::accounts::admission::Account;
-use docket::server::store::authorization::Authorization;
 use serde_json::json;
+use store::accounts::admission::Account;
+use store::authorization::Authorization;
 
 use super::{
     ORIGIN, add, add_beside, app, begin, begin_beside, last_record, post_new, record, sign_in,

@@ -1,6 +1,6 @@
 //! Connections other than a token for GitHub: a GitHub App, and GitLab.
 
-use docket::server::process::clock::Clock;
+use base::clock::Clock;
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 
@@ -20,7 +20,7 @@ fn claims(request: &Request) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("key.pem");
     std::fs::write(&file, APP_KEY).unwrap();
-    let key = docket::server::config::private_key(&file).unwrap();
+    let key = base::config::private_key(&file).unwrap();
     let public = UnparsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, key.public_key().as_ref());
     public.verify(signed.as_bytes(), &BASE64URL_NOPAD.decode(signature.as_bytes()).unwrap()).unwrap();
     let claims = signed.split_once('.').unwrap().1;
@@ -35,7 +35,7 @@ pub(super) async fn tracked_as_app(folder: &std::path::Path) -> Tracked {
     let mut connection = host.connection();
     let clock = Clock::frozen(NOW);
     if let Some(github) = &mut connection.github {
-        github.access = docket::server::config::GitHubAccess::App { id: "42".to_owned(), key_file };
+        github.access = base::config::GitHubAccess::App { id: "42".to_owned(), key_file };
     }
     host.set_clock(clock.clone(), -300);
     let now = clock.clone();
@@ -155,13 +155,13 @@ async fn missing_repository_is_looked_up_once_per_interval() {
 /// An app that is connected to GitLab.
 pub(super) async fn tracked_at_gitlab() -> Tracked {
     let host = CodeHost::start().await;
-    let gitlab = docket::server::config::GitLabConfig {
+    let gitlab = base::config::GitLabConfig {
         url: format!("{}/lab", host.url()).parse().unwrap(),
-        token: docket::server::config::ApiKey::parse(TOKEN).unwrap(),
+        token: base::config::ApiKey::parse(TOKEN).unwrap(),
         file: "/nowhere".into(),
     };
     let clock = Clock::frozen(NOW);
-    let code_hosts = docket::server::config::CodeHostsConfig { github: None, gitlab: Some(gitlab) };
+    let code_hosts = base::config::CodeHostsConfig { github: None, gitlab: Some(gitlab) };
     let app = TestApp::with(Settings { code_hosts, clock: clock.clone(), ..Settings::default() }).await;
     let browser = app.operator().await;
     Tracked { app, host, clock, browser }
@@ -248,9 +248,9 @@ async fn missing_merge_request_leaves_the_last_known_state() {
 async fn silent_code_host_delays_no_other_and_no_readiness() {
     let (host, silent) = (CodeHost::start().await, RawUpstream::start(|_| Act::Stall(Vec::new())));
     let mut code_hosts = host.connection();
-    code_hosts.gitlab = Some(docket::server::config::GitLabConfig {
+    code_hosts.gitlab = Some(base::config::GitLabConfig {
         url: silent.url().parse().unwrap(),
-        token: docket::server::config::ApiKey::parse(TOKEN).unwrap(),
+        token: base::config::ApiKey::parse(TOKEN).unwrap(),
         file: "/nowhere".into(),
     });
     let clock = Clock::frozen(NOW);

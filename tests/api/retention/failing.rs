@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use docket::server::store::accounts::one_time_links::LinkToken;
+use store::accounts::one_time_links::LinkToken;
 
 use super::{job_with_everything, with_retention};
 use crate::helpers::work::work_at;

@@ -1,9 +1,9 @@
 //! Adding a second factor while one is on: the proof of an existing one.
 
+use base::clock::Clock;
 use docket::server::auth::totp;
-use docket::server::process::clock::Clock;
-use docket::server::store::audit::AuditFilter;
 use serde_json::Value;
+use store::audit::AuditFilter;
 
 use super::{NOON, enter, first_step, next_code, secret_of, switch_on};
 use crate::helpers::{Authenticator, Browser, PASSWORD, Settings, TestApp, TestResponse};

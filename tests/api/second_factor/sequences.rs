@@ -4,8 +4,8 @@
 use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
+use base::clock::Clock;
 use docket::server::auth::totp;
-use docket::server::process::clock::Clock;
 use model::user::Role;
 use serde_json::Value;
 

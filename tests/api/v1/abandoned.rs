@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use docket::server::process::clock::Clock;
+use base::clock::Clock;
 use model::time::Timestamp;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;

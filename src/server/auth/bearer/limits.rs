@@ -10,10 +10,10 @@ use moka::future::Cache;
 use crate::server::auth::attempts::network;
 use crate::server::http::problem::seconds;
 use crate::server::state::AppState;
-use crate::server::store::StoreError;
-use crate::server::store::accounts::api_tokens::cell;
-use crate::server::store::accounts::rate_limits::{Quota, Rest};
 use model::id::ApiTokenId;
+use store::StoreError;
+use store::accounts::api_tokens::cell;
+use store::accounts::rate_limits::{Quota, Rest};
 
 /// 60 requests a minute with a token, and 30 at once.
 const REQUESTS: Quota = Quota { burst: 30, every: Duration::from_secs(1) };

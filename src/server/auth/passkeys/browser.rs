@@ -8,7 +8,7 @@ use leptos_axum::ResponseOptions;
 
 use super::{CHALLENGE_SECONDS, IssuedChallenge};
 use crate::server::auth::step_cookie::{self, Purpose};
-use crate::server::config::PublicUrl;
+use base::config::PublicUrl;
 
 /// Sets the cookie and returns the options for the browser.
 pub fn store_challenge(challenge: IssuedChallenge, public_url: &PublicUrl) -> String {

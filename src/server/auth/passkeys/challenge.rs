@@ -10,10 +10,10 @@ use webauthn_rs::prelude::{DiscoverableAuthentication, PasskeyAuthentication, Pa
 use super::error::PasskeyError;
 use super::{Passkeys, corrupt};
 use crate::server::auth::token;
-use crate::server::store::StoreError;
-use crate::server::store::accounts::passkeys::ChallengeLimits;
-use crate::server::store::authorization::Authorization;
 use model::error::AppError;
+use store::StoreError;
+use store::accounts::passkeys::ChallengeLimits;
+use store::authorization::Authorization;
 
 /// How long a person may take to respond, in seconds.
 pub const CHALLENGE_SECONDS: i64 = 5 * 60;

@@ -6,10 +6,10 @@ use super::challenge::{IssuedChallenge, Purpose, Requester, base64url};
 use super::error::PasskeyError;
 use super::{Passkeys, read};
 use crate::server::auth::second_factor::{Proof, ProofFields};
-use crate::server::store::StoreError;
-use crate::server::store::authorization::Authorization;
 use model::audit::Action;
 use model::error::{AppError, ErrorCode};
+use store::StoreError;
+use store::authorization::Authorization;
 
 impl Passkeys {
     /// Begins the proof, after the password. Returns the options for the browser.

@@ -8,7 +8,7 @@ use webauthn_rs::prelude::CreationChallengeResponse;
 use webauthn_rs::{Webauthn, WebauthnBuilder};
 
 use super::CHALLENGE_SECONDS;
-use crate::server::config::PublicUrl;
+use base::config::PublicUrl;
 
 /// The name that browsers may show beside the URL.
 const NAME: &str = "Docket";

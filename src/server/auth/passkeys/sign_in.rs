@@ -12,13 +12,13 @@ use super::error::PasskeyError;
 use super::{Passkeys, read, written};
 use crate::server::auth::attempts;
 use crate::server::auth::own_path::own_path;
-use crate::server::store::StoreError;
-use crate::server::store::accounts::admission::{Account, Admitted};
-use crate::server::store::accounts::passkeys::StoredPasskey;
-use crate::server::store::accounts::users::User;
 use model::audit::{Action, Actor, AuditEvent};
 use model::error::{AppError, ErrorCode};
 use model::passkey::{AcceptedFactors, StepPasskey};
+use store::StoreError;
+use store::accounts::admission::{Account, Admitted};
+use store::accounts::passkeys::StoredPasskey;
+use store::accounts::users::User;
 
 impl Passkeys {
     /// The second factors that the step with this token accepts; `None` if there is no such step.

@@ -2,9 +2,9 @@
 //! on. Otherwise a stolen session and a password would be enough to add another one, or to leave the weakest one.
 
 use super::SecondFactors;
-use crate::server::store::authorization::Authorization;
 use model::audit::Action;
 use model::error::AppError;
+use store::authorization::Authorization;
 
 /// The fields of a form that adds or removes a second factor.
 #[derive(Default)]

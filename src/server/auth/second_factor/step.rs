@@ -5,12 +5,12 @@ use std::net::IpAddr;
 
 use super::{SecondFactors, Spent, token, too_many_wrong};
 use crate::server::auth::own_path::own_path;
-use crate::server::store::StoreError;
-use crate::server::store::accounts::admission::{Account, Admitted};
-use crate::server::store::accounts::second_factors::SignInStep;
-use crate::server::store::accounts::users::User;
 use model::audit::{Action, AuditEvent};
 use model::error::{AppError, ErrorCode};
+use store::StoreError;
+use store::accounts::admission::{Account, Admitted};
+use store::accounts::second_factors::SignInStep;
+use store::accounts::users::User;
 
 /// How long a person may take to enter a code, in seconds.
 pub const STEP_SECONDS: i64 = 10 * 60;

@@ -5,7 +5,7 @@ use leptos::prelude::expect_context;
 use super::second_step;
 use crate::server::auth::passkeys::browser;
 use crate::server::state::AppState;
-use crate::server::telemetry::instruments::SignInMeans;
+use base::instruments::SignInMeans;
 use model::error::AppError;
 
 /// The options for the browser. `second`: in the second step after the password.

@@ -10,10 +10,10 @@ use crate::server::auth::session_store;
 use crate::server::auth::step_cookie::{self, Purpose};
 use crate::server::http::{cookie, flash};
 use crate::server::state::AppState;
-use crate::server::store::accounts::users::User;
-use crate::server::telemetry::instruments::SignInMeans;
+use base::instruments::SignInMeans;
 use model::error::{AppError, ErrorCode};
 use model::flash::{FlashMessage, WRONG_CODES};
+use store::accounts::users::User;
 
 /// The path of the page for the code.
 pub const CODE_PAGE: &str = "/login/code";

@@ -8,7 +8,7 @@ use reqwest::Client;
 use rustls::pki_types::CertificateDer;
 use thiserror::Error;
 
-use crate::server::http_client;
+use base::http_client;
 
 /// The deadline of one whole exchange.
 const DEADLINE: Duration = Duration::from_secs(10);

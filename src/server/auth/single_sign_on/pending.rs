@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::server::auth::own_path::own_path;
 use crate::server::auth::shared_key::SharedKey;
 use crate::server::auth::token;
-use crate::server::store::StoreError;
 use model::time::Timestamp;
+use store::StoreError;
 
 /// How long a sign-in at the provider may take.
 pub const PENDING_SIGN_IN_SECONDS: i64 = 10 * 60;
@@ -70,7 +70,7 @@ impl PendingSignIn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::store::Store;
+    use store::Store;
 
     const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 

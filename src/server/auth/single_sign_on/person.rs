@@ -2,15 +2,16 @@
 
 use super::SingleSignOn;
 use super::provider::Claims;
-use crate::server::auth::{refusal, username};
-use crate::server::store::Store;
-use crate::server::store::accounts::admission::{Account, Admitted};
-use crate::server::store::accounts::groups::{Followed, Granted};
-use crate::server::store::accounts::identities::Identity;
+use crate::server::auth::refusal;
+use base::username;
 use model::audit::Actor;
 use model::error::{AppError, ErrorCode};
 use model::time::Timestamp;
 use model::user::{GivenProjects, Role};
+use store::Store;
+use store::accounts::admission::{Account, Admitted};
+use store::accounts::groups::{Followed, Granted};
+use store::accounts::identities::Identity;
 
 /// The maximum number of accounts whose names derive from the same e-mail address.
 const NAMESAKES: u32 = 100;

@@ -23,9 +23,9 @@ use tokio::sync::Mutex;
 
 use super::http;
 use super::pending::PendingSignIn;
-use crate::server::config::SingleSignOnConfig;
-use crate::server::process::clock::Clock;
-use crate::server::settings::LiveSettings;
+use base::clock::Clock;
+use base::config::SingleSignOnConfig;
+use base::settings::LiveSettings;
 use model::error::{AppError, ErrorCode};
 use model::time::Timestamp;
 

@@ -18,8 +18,8 @@ use url::Url;
 use super::pauses::{Pause, Pauses};
 use crate::server::code_host::exchange::{Exchanges, HostError, bearer};
 use crate::server::code_host::link::PullRequestLink;
-use crate::server::config::private_key;
-use crate::server::process::blocking;
+use base::blocking;
+use base::config::private_key;
 use model::time::Timestamp;
 use model::upstream::PausedOwner;
 

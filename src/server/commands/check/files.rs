@@ -4,8 +4,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::report::Finding;
-use crate::server::config::BackupConfig;
-use crate::server::store::free_bytes;
+use base::config::BackupConfig;
+use store::free_bytes;
 
 const MIB: u64 = 1024 * 1024;
 

@@ -11,8 +11,8 @@ use serde_json::Value;
 use url::Url;
 
 use super::inform;
-use crate::server::config::{ApiKey, ClientConfig};
-use crate::server::http_client;
+use base::config::{ApiKey, ClientConfig};
+use base::http_client;
 
 /// The timeout of one request. A request may wait 60 seconds for the end of a job.
 const TIMEOUT: Duration = Duration::from_secs(90);

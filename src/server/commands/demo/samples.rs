@@ -7,17 +7,17 @@ use anyhow::Context;
 use secrecy::SecretString;
 
 use crate::server::auth::password;
-use crate::server::process::clock::Clock;
-use crate::server::query_permits::QueryPermits;
-use crate::server::store::Store;
-use crate::server::store::jobs::intents::{Claim, DeliveryOutcome, Intent, NewIntent, Scheduling};
-use crate::server::store::jobs::list::{JobFilter, PageStart};
-use crate::server::work::Work;
+use base::clock::Clock;
+use base::query_permits::QueryPermits;
+use base::work::Work;
 use docket_emulator::{Emulator, Outcome, PastJob};
 use model::id::{IntentId, ProjectId, TemplateId};
 use model::job::{JobState, RemoteJob};
 use model::time::Timestamp;
 use model::user::{Project, Role};
+use store::Store;
+use store::jobs::intents::{Claim, DeliveryOutcome, Intent, NewIntent, Scheduling};
+use store::jobs::list::{JobFilter, PageStart};
 use stories::{End, PEOPLE, SAMPLES, Sample, TEMPLATES};
 
 /// The limit of templates per project while the samples are written.

@@ -14,11 +14,11 @@ use crate::api::REFRESH_HEADER;
 use crate::server::auth::guard::Caller;
 use crate::server::auth::origin::came_from;
 use crate::server::auth::session_store;
-use crate::server::config::PublicUrl;
 use crate::server::http::error_response::status_of;
 use crate::server::http::flash::{COOKIE, ConfirmationSlot, LIFETIME, Owner, storable_fields};
 use crate::server::http::{cookie, forms};
 use crate::server::state::AppState;
+use base::config::PublicUrl;
 use model::error::AppError;
 use model::flash::{Confirmation, FlashMessage, PendingFlash};
 

@@ -7,7 +7,7 @@ use axum::response::Response;
 use leptos::server_fn::ServerFn;
 
 use crate::api::jobs::JobStatuses;
-use crate::server::config::PublicUrl;
+use base::config::PublicUrl;
 
 const SECURITY: [(HeaderName, &str); 5] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

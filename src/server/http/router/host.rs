@@ -6,8 +6,8 @@ use axum::http::{StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use crate::server::config::PublicUrl;
 use crate::server::http::forms::accepts_html;
+use base::config::PublicUrl;
 use model::error::AppError;
 
 pub(super) async fn ours_only(State(public_url): State<PublicUrl>, request: Request, next: Next) -> Response {

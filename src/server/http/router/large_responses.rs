@@ -10,8 +10,8 @@ use futures::StreamExt;
 use crate::server::auth::bearer::TokenCaller;
 use crate::server::auth::guard::Caller;
 use crate::server::http::error_response::ErrorResponse;
-use crate::server::query_permits::QueryPermit;
 use crate::server::response_size::{FREE_MAX_BYTES, WHOLE_MAX_BYTES};
+use base::query_permits::QueryPermit;
 use model::error::AppError;
 
 /// Must be inside the layers that add the caller to the request. Streams are not limited here: they have permits of their own.

@@ -7,7 +7,7 @@ use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::Response;
 
-use crate::server::telemetry::instruments::Instruments;
+use base::instruments::Instruments;
 
 /// The label of a request without a matching route.
 const NO_ROUTE: &str = "none";

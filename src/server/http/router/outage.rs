@@ -14,8 +14,8 @@ use crate::server::auth::session_store::DatabaseFailed;
 use crate::server::http::error_response::status_of;
 use crate::server::http::forms::accepts_html;
 use crate::server::state::AppState;
-use crate::server::store::Store;
 use model::error::AppError;
+use store::Store;
 
 /// After this time, a request may be waiting for an unreachable database.
 const LONG: Duration = Duration::from_secs(5);

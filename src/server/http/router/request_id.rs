@@ -13,8 +13,8 @@ use tracing::{Instrument, Span};
 use super::access_log::Line;
 use super::measure::{label, route};
 use crate::server::auth::client_ip::is_trusted;
-use crate::server::config::AccessConfig;
-use crate::server::telemetry::traces;
+use base::config::AccessConfig;
+use base::traces;
 
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 

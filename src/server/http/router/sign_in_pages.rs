@@ -21,8 +21,8 @@ use crate::server::auth::single_sign_on::{AuthorizationResponse, CALLBACK, PENDI
 use crate::server::auth::step_cookie::{self, Purpose};
 use crate::server::http::error_response::{ErrorResponse, status_of};
 use crate::server::state::AppState;
-use crate::server::telemetry::instruments::SignInMeans;
 use crate::ui::pages::sign_in_step::{self, Document};
+use base::instruments::SignInMeans;
 use model::audit::{Action, Actor, AuditEvent};
 use model::error::{AppError, ErrorCode};
 use model::flash::PendingFlash;

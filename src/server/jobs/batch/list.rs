@@ -4,12 +4,12 @@ use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::find::{job_ids, page_number};
 use crate::server::jobs::intent::prompt;
-use crate::server::nfc::nfc;
-use crate::server::store::limits::JOBS_OF_BATCH;
+use base::nfc::nfc;
 use model::batch::{Batch, BatchPage, NAME_MAX_CHARS};
 use model::error::AppError;
 use model::id::ProjectId;
 use model::name::is_plain;
+use store::limits::JOBS_OF_BATCH;
 
 /// Batches on a page of the list.
 const PAGE_BATCHES: usize = 20;

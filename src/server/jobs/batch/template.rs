@@ -4,11 +4,11 @@ use super::{BatchRequest, draft_key};
 use crate::server::auth::guard::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::templates::{missing, template_id};
-use crate::server::store::jobs::drafts::{Draft, Replaces};
 use model::batch::BatchPrompt;
 use model::error::AppError;
 use model::id::TemplateId;
 use model::template::inserted;
+use store::jobs::drafts::{Draft, Replaces};
 
 impl Jobs {
     /// The prompt of the form with the text of the template `chosen`. Without one, the prompt stays, without a template.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::server::store::jobs::intents::Intent;
+use store::jobs::intents::Intent;
 
 /// Clones share their state.
 #[derive(Clone, Default)]

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::server::store::audit::ChainLink;
-use crate::server::store::{Store, StoreError, url_of};
 use model::time::Timestamp;
+use store::audit::ChainLink;
+use store::{Store, StoreError, url_of};
 
 /// Besides the newest backups, the last one of each of so many weeks is retained.
 const WEEKS: i64 = 8;

@@ -8,7 +8,7 @@ use ipnet::IpNet;
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::server::auth::client_ip::is_trusted;
-use crate::server::config::AccessConfig;
+use base::config::AccessConfig;
 
 /// Clones share their state.
 #[derive(Clone)]

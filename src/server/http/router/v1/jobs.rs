@@ -24,11 +24,9 @@ use crate::server::jobs::find::{FoundJobs, JobsWanted};
 use crate::server::jobs::intent::Form;
 use crate::server::jobs::replay::{ScriptRequest, ScriptTemplate};
 use crate::server::jobs::waiting::WAIT_MAX;
-use crate::server::nfc::nfc;
-use crate::server::query_permits::QueryPermit;
 use crate::server::response_size::{FREE_MAX_BYTES, Room, json_bytes};
-use crate::server::store::jobs::archive_and_tags::TAGS_MAX;
-use crate::server::store::jobs::list::PageJobs;
+use base::nfc::nfc;
+use base::query_permits::QueryPermit;
 use model::api_token::Scope;
 use model::error::{AppError, ErrorCode};
 use model::id::{JobId, ProjectId};
@@ -36,6 +34,8 @@ use model::job::{DeliveryState, Job, JobState, TimelineMark};
 use model::job_query::JobQuery;
 use model::tag::Tag;
 use model::time::Timestamp;
+use store::jobs::archive_and_tags::TAGS_MAX;
+use store::jobs::list::PageJobs;
 
 const TAG: &str = "Jobs";
 

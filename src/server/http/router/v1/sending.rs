@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::server::auth::bearer::TokenCaller;
-use crate::server::query_permits::QueryPermit;
+use base::query_permits::QueryPermit;
 use model::error::AppError;
 
 /// The minimum size of a piece, in bytes. Little is written ahead of a slow reader.
@@ -122,7 +122,7 @@ mod tests {
     use futures::StreamExt;
 
     use super::*;
-    use crate::server::query_permits::QueryPermits;
+    use base::query_permits::QueryPermits;
 
     #[tokio::test]
     async fn permit_is_free_at_the_end_although_nothing_is_read() {

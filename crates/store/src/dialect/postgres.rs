@@ -1,0 +1,484 @@
+//! PostgreSQL: a server, which may be down, too old or without required features.
+
+use std::io::ErrorKind;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
+
+use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
+use sqlx::migrate::Migrator;
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{Any, AnyConnection, AnyPool, Connection, Row, Transaction};
+
+use super::interruption::{AT_ONCE, LONGEST, PATIENCE};
+use super::migrations::{self, OfPostgres, migrator};
+use super::{Area, Connections, Dialect, Opened};
+use crate::StoreError;
+
+static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
+    let mut migrations = migrator::<OfPostgres>();
+    // `migrate` uses its own lock, for which no statement waits.
+    migrations.set_locking(false);
+    migrations
+});
+
+/// The error code of an interrupted statement.
+pub(super) const INTERRUPTED: &str = "57014";
+
+/// The classes of errors about values: data exception, violated constraint, exceeded limit of the program, and what a
+/// trigger raises.
+const OF_VALUES: [&str; 4] = ["22", "23", "54", "P0"];
+
+/// The oldest supported server, as a `server_version_num`.
+const OLDEST: i32 = 140_000;
+
+/// The keys of the advisory locks: `docket` and one more byte.
+const LEDGER_LOCK: i64 = 0x64_6f63_6b65_7401;
+const HISTORY_LOCK: i64 = 0x64_6f63_6b65_7402;
+const MIGRATION_LOCK: i64 = 0x64_6f63_6b65_7403;
+
+/// The maximum number of connections, besides those for long queries.
+const CONNECTIONS: u32 = 16;
+/// How long a migration by another process may take.
+const MIGRATION_PATIENCE: Duration = Duration::from_secs(300);
+/// A connection that was idle for this long is tested before use.
+const TESTED_AFTER: Duration = Duration::from_secs(5);
+/// How long the test may take: the network may have stalled for good.
+const TESTED_WITHIN: Duration = Duration::from_secs(5);
+/// The pause between two attempts to connect or to migrate.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// The settings of each connection. A single statement sees what was committed before it. A statement waits for a lock as long as it does in SQLite, and the transactions of a killed process end soon.
+/// A commit must survive a crash of the server: otherwise a prompt that was sent would be sent again.
+const SETTINGS: &str = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
+    SET default_transaction_isolation = 'read committed'; SET lock_timeout = '5s'; SET client_min_messages = warning; SET jit = off;
+    SET idle_in_transaction_session_timeout = '120s'; SET client_connection_check_interval = '1s'";
+
+/// Tables with each column, its type, and its position in the primary key.
+pub(super) const COLUMNS: &str =
+    "SELECT CAST(c.relname AS TEXT), CAST(a.attname AS TEXT), format_type(a.atttypid, NULL),
+        CAST(array_position(CAST(i.indkey AS SMALLINT[]), a.attnum) AS BIGINT)
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+    LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
+    WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p')";
+
+/// Tables with the tables they reference.
+pub(super) const REFERENCES: &str = "SELECT DISTINCT CAST(c.relname AS TEXT), CAST(r.relname AS TEXT)
+    FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class r ON r.oid = k.confrelid
+    JOIN pg_namespace n ON n.oid = c.relnamespace WHERE k.contype = 'f' AND n.nspname = current_schema()";
+
+/// Columns with numbers that the database generates.
+pub(super) const NUMBERED: &str = "SELECT CAST(c.relname AS TEXT), CAST(a.attname AS TEXT)
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attidentity <> ''
+    WHERE n.nspname = current_schema() AND c.relkind = 'r'";
+
+/// What the connections of a pool are for. After a failover, a name leads to another server, while the connections to the former one may stay open.
+#[derive(Debug, Clone, Copy)]
+enum Purpose {
+    /// Writing, and reading what was written.
+    Write,
+    /// Reading what was written.
+    Query,
+    /// Reading from any server, such as a standby.
+    Read,
+}
+
+impl Purpose {
+    /// A statement whose result is whether the server does not fit. A standby is in recovery.
+    const fn misfit(self) -> Option<&'static str> {
+        match self {
+            Self::Write => {
+                Some("SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'")
+            }
+            Self::Query => Some("SELECT pg_is_in_recovery()"),
+            Self::Read => None,
+        }
+    }
+
+    /// Whether the server fits, if it responds.
+    async fn fits(self, connection: &mut AnyConnection) -> Result<bool, sqlx::Error> {
+        match self.misfit() {
+            Some(misfit) => {
+                sqlx::query_scalar(misfit).fetch_one(connection).await.map(|is_misfit: bool| !is_misfit)
+            }
+            None => connection.ping().await.map(|()| true),
+        }
+    }
+}
+
+/// Why a server is not used.
+const READ_ONLY: &str = "it is a standby, or read-only";
+
+/// Opens the database and migrates it. Waits for a server that does not answer, or is read-only.
+pub(super) async fn open(url: &str, patience: Duration) -> Result<Opened, StoreError> {
+    let mut first = connect(url, patience, Purpose::Write).await?;
+    check(&mut first, url).await?;
+    first.close().await?;
+    let options = AnyConnectOptions::from_str(url)?;
+    let pool = lazy(options.clone(), CONNECTIONS, Purpose::Write, SETTINGS.to_owned());
+    migrate(&pool, url).await?;
+    let settings = format!("{SETTINGS}; SET synchronous_commit = off");
+    let counts = lazy(options.clone(), 1, Purpose::Write, settings);
+    let queries = query_connections(options, LONGEST, Purpose::Query);
+    Ok(opened(pool, counts, queries))
+}
+
+pub(super) async fn open_to_read(url: &str) -> Result<Opened, StoreError> {
+    connect(url, Duration::ZERO, Purpose::Read).await?.close().await?;
+    let options = AnyConnectOptions::from_str(url)?;
+    let settings = format!("{SETTINGS}; SET default_transaction_read_only = on");
+    let pool = lazy(options.clone(), 2, Purpose::Read, settings);
+    let queries = query_connections(options, LONGEST, Purpose::Read);
+    Ok(opened(pool.clone(), pool, queries))
+}
+
+fn opened(pool: AnyPool, counts: AnyPool, queries: AnyPool) -> Opened {
+    let queries = Connections::Postgres(queries);
+    Opened { dialect: Dialect::Postgres, pool, counts, queries, file: None }
+}
+
+/// Settings for long queries: memory for the list of 100,000 jobs; no parallel workers, which take longer to start than most of these statements run;
+/// a custom plan, since a rare word and a common one need different plans; random reads as cheap as on an SSD; and no hash joins, since joined rows
+/// come in the order of the jobs' numbers (half the time for a word of all jobs).
+const QUERY_SETTINGS: &str =
+    "SET default_transaction_read_only = on; SET client_connection_check_interval = 100;
+    SET work_mem = '32MB'; SET max_parallel_workers_per_gather = 0; SET plan_cache_mode = force_custom_plan;
+    SET random_page_cost = 1.1; SET enable_hashjoin = off";
+
+/// Connections for statements that the server stops after `longest`, or when their connection is closed.
+fn query_connections(options: AnyConnectOptions, longest: Duration, purpose: Purpose) -> AnyPool {
+    let settings = format!("{SETTINGS}; {QUERY_SETTINGS}; SET statement_timeout = {}", longest.as_millis());
+    lazy(options, AT_ONCE, purpose, settings)
+}
+
+/// As [`open`] does.
+#[cfg(test)]
+pub(super) fn query_connections_of_test(options: AnyConnectOptions, longest: Duration) -> AnyPool {
+    query_connections(options, longest, Purpose::Query)
+}
+
+/// A transaction that waited for the lock of its area reads what was committed meanwhile, whatever default an administrator set for the role.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+
+/// Takes the lock of the area first, so that the transaction reads everything that was committed before.
+pub(super) async fn begin(pool: &AnyPool, area: Area) -> Result<Transaction<'static, Any>, sqlx::Error> {
+    let pool = pool.clone();
+    whole(async move {
+        let mut tx = pool.begin_with(BEGIN).await?;
+        lock_area(&mut tx, area).await?;
+        Ok(tx)
+    })
+    .await
+}
+
+/// Waits for the write lock of the area, unless its rows are written apart. The lock ends with the transaction.
+pub(super) async fn lock_area(connection: &mut AnyConnection, area: Area) -> Result<(), sqlx::Error> {
+    let lock = match area {
+        Area::Ledger => LEDGER_LOCK,
+        Area::History => HISTORY_LOCK,
+        Area::Apart => return Ok(()),
+    };
+    sqlx::query("SELECT 1 FROM pg_advisory_xact_lock($1)").bind(lock).execute(connection).await.map(drop)
+}
+
+/// The server's time, in milliseconds.
+pub(super) async fn time(pool: &AnyPool) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar("SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)")
+        .fetch_one(pool)
+        .await
+}
+
+pub(super) async fn snapshot(pool: &AnyPool) -> Result<Transaction<'static, Any>, sqlx::Error> {
+    let pool = pool.clone();
+    whole(async move { pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await }).await
+}
+
+pub(super) fn migrations() -> &'static Migrator {
+    &MIGRATIONS
+}
+
+/// Whether both URLs name one database of one server. Different names of one server count as different.
+pub(super) fn is_same(one: &str, other: &str) -> bool {
+    let [Ok(one), Ok(other)] = [one, other].map(PgConnectOptions::from_str) else { return false };
+    (one.get_socket(), one.get_database()) == (other.get_socket(), other.get_database())
+        && (one.get_host(), one.get_port()) == (other.get_host(), other.get_port())
+}
+
+/// Runs to its end even if the caller is dropped: a connection with an abandoned `BEGIN` would return to the pool within a transaction.
+async fn whole<T: Send + 'static>(
+    work: impl Future<Output = Result<T, sqlx::Error>> + Send + 'static,
+) -> Result<T, sqlx::Error> {
+    tokio::spawn(work).await.unwrap_or(Err(sqlx::Error::WorkerCrashed))
+}
+
+/// A connection to a server that does not fit is refused. An open one is closed after the statement that found the server unfit, at the latest.
+fn lazy(options: AnyConnectOptions, connections: u32, purpose: Purpose, settings: String) -> AnyPool {
+    let notice = Arc::new(Notice::default());
+    AnyPoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(PATIENCE)
+        .test_before_acquire(false)
+        .before_acquire(move |connection, meta| {
+            Box::pin(async move {
+                if meta.idle_for >= TESTED_AFTER && !purpose.fits(connection).await? {
+                    return Ok(false);
+                }
+                Ok(!connection.is_in_transaction())
+            })
+        })
+        .after_release(move |connection, _| {
+            Box::pin(async move {
+                let tested = tokio::time::timeout(TESTED_WITHIN, purpose.fits(connection)).await;
+                tested.unwrap_or(Err(sqlx::Error::PoolTimedOut))
+            })
+        })
+        .after_connect(move |connection, _| {
+            let (settings, notice) = (settings.clone(), notice.clone());
+            Box::pin(async move { notice.of(prepare(connection, settings, purpose).await) })
+        })
+        .connect_lazy_with(options)
+}
+
+async fn prepare(
+    connection: &mut AnyConnection,
+    settings: String,
+    purpose: Purpose,
+) -> Result<(), sqlx::Error> {
+    sqlx::raw_sql(sqlx::AssertSqlSafe(settings)).execute(&mut *connection).await?;
+    match purpose.fits(connection).await? {
+        true => Ok(()),
+        false => Err(sqlx::Error::Configuration(READ_ONLY.into())),
+    }
+}
+
+/// Whether the log already has why new connections are refused. The pool tries again and again, and would log each attempt.
+#[derive(Default)]
+struct Notice(AtomicBool);
+
+impl Notice {
+    fn of(&self, prepared: Result<(), sqlx::Error>) -> Result<(), sqlx::Error> {
+        let was_refused = self.0.swap(prepared.is_err(), Ordering::Relaxed);
+        match &prepared {
+            Ok(()) if was_refused => tracing::info!("PostgreSQL can be used again"),
+            Err(error) if !was_refused => {
+                tracing::error!(error = reason(error), "a connection to PostgreSQL cannot be used");
+            }
+            _ => {}
+        }
+        prepared
+    }
+}
+
+/// Connects, and waits for the server for `patience`.
+async fn connect(url: &str, patience: Duration, purpose: Purpose) -> Result<AnyConnection, StoreError> {
+    let redacted_url = base::config::redacted_url(url);
+    let deadline = Instant::now() + patience;
+    let mut has_warned = false;
+    loop {
+        let attempt = tokio::time::timeout(Duration::from_secs(5), fitting(url, purpose)).await;
+        let error = match attempt.unwrap_or(Err(sqlx::Error::PoolTimedOut)) {
+            Ok(Some(connection)) => return Ok(connection),
+            Ok(None) => READ_ONLY.to_owned(),
+            Err(error) if !is_down(&error) => return Err(refused(&error, &redacted_url)),
+            Err(error) => reason(&error),
+        };
+        if Instant::now() >= deadline {
+            return Err(StoreError::Down { url: redacted_url, error, waited: patience.as_secs() });
+        }
+        if !has_warned {
+            tracing::warn!(
+                "PostgreSQL at {redacted_url} does not answer ({error}). Waiting for it, at most {} s.",
+                patience.as_secs()
+            );
+            has_warned = true;
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// A connection; `None` if the server does not fit.
+async fn fitting(url: &str, purpose: Purpose) -> Result<Option<AnyConnection>, sqlx::Error> {
+    let mut connection = AnyConnection::connect(url).await?;
+    Ok(purpose.fits(&mut connection).await?.then_some(connection))
+}
+
+/// Whether the server may accept a connection later: it is down, starting or stopping, or has too many connections.
+fn is_down(error: &sqlx::Error) -> bool {
+    match error {
+        // An invalid certificate stays invalid.
+        sqlx::Error::Io(error) => error.kind() != ErrorKind::InvalidData,
+        sqlx::Error::PoolTimedOut => true,
+        sqlx::Error::Database(error) => {
+            matches!(error.code().as_deref(), Some("57P01" | "57P02" | "57P03" | "53300"))
+        }
+        _ => false,
+    }
+}
+
+fn reason(error: &sqlx::Error) -> String {
+    match error {
+        sqlx::Error::PoolTimedOut => "no answer within 5 s".to_owned(),
+        sqlx::Error::Io(error) => error.to_string(),
+        sqlx::Error::Database(error) => error.message().to_owned(),
+        sqlx::Error::Configuration(error) => error.to_string(),
+        error => error.to_string(),
+    }
+}
+
+/// An error of the configuration.
+fn refused(error: &sqlx::Error, redacted_url: &str) -> StoreError {
+    let code = error.as_database_error().and_then(|error| error.code());
+    let advice = match code.as_deref() {
+        Some("28P01" | "28000") => {
+            "Check the user in its URL, and the password there or in DOCKET_DATABASE_PASSWORD_FILE."
+        }
+        Some("3D000") => "Create it with CREATE DATABASE, or check its URL.",
+        _ => "Check its URL.",
+    };
+    StoreError::Misconfigured(format!(
+        "PostgreSQL at {redacted_url} cannot be used: {}. {advice}",
+        reason(error)
+    ))
+}
+
+/// Checks what the server must have, before anything is changed.
+async fn check(connection: &mut AnyConnection, url: &str) -> Result<(), StoreError> {
+    let row = sqlx::query(
+        "SELECT CAST(current_setting('server_version_num') AS INTEGER), current_setting('server_version'),
+             current_setting('server_encoding'), (SELECT COUNT(*) FROM pg_collation WHERE collname = 'und-x-icu'),
+             CAST(COALESCE(has_schema_privilege(current_schema(), 'CREATE'), false) AS INTEGER),
+             CAST(current_user AS TEXT)",
+    )
+    .fetch_one(connection)
+    .await?;
+    let (number, version): (i32, String) = (row.try_get(0)?, row.try_get(1)?);
+    let (encoding, user): (String, String) = (row.try_get(2)?, row.try_get(5)?);
+    let server = Server {
+        number,
+        version,
+        encoding,
+        has_icu: row.try_get::<i64, _>(3)? > 0,
+        may_create: row.try_get::<i32, _>(4)? == 1,
+        user,
+    };
+    server.fault().map_or(Ok(()), |fault| {
+        Err(StoreError::Unfit(format!(
+            "PostgreSQL at {} cannot be used: {fault}",
+            base::config::redacted_url(url)
+        )))
+    })
+}
+
+/// Properties of the server.
+struct Server {
+    number: i32,
+    version: String,
+    encoding: String,
+    has_icu: bool,
+    may_create: bool,
+    user: String,
+}
+
+impl Server {
+    fn fault(&self) -> Option<String> {
+        let Self { number, version, encoding, user, .. } = self;
+        if *number < OLDEST {
+            return Some(format!("it is version {version}, and Docket needs PostgreSQL 14 or later."));
+        }
+        if encoding != "UTF8" {
+            return Some(format!("its encoding is {encoding}. Create a database with ENCODING 'UTF8'."));
+        }
+        if !self.has_icu {
+            return Some("it was built without ICU, which the search needs.".to_owned());
+        }
+        (!self.may_create).then(|| {
+            format!("user {user} may not create tables. As its owner, run: GRANT CREATE ON SCHEMA public TO \"{user}\";")
+        })
+    }
+}
+
+/// Migrates the schema in one transaction, by one process at a time. The others poll for the lock: a statement that waits for it would hold a
+/// snapshot meanwhile.
+async fn migrate(pool: &AnyPool, url: &str) -> Result<(), StoreError> {
+    let deadline = Instant::now() + MIGRATION_PATIENCE;
+    loop {
+        let mut tx = pool.begin_with(BEGIN).await?;
+        let is_free: bool = sqlx::query_scalar("SELECT pg_try_advisory_xact_lock($1)")
+            .bind(MIGRATION_LOCK)
+            .fetch_one(&mut *tx)
+            .await?;
+        if is_free {
+            extend(&mut tx, url).await?;
+            let last = Dialect::Postgres.upgradable_step(&mut tx).await?;
+            migrations::run(&MIGRATIONS, last, &mut tx).await?;
+            return Ok(tx.commit().await?);
+        }
+        drop(tx);
+        if Instant::now() >= deadline {
+            return Err(StoreError::Unfit(format!(
+                "PostgreSQL at {} is being migrated by another process for more than {} s.",
+                base::config::redacted_url(url),
+                MIGRATION_PATIENCE.as_secs()
+            )));
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// Creates the one required extension, unless it exists.
+async fn extend(tx: &mut Transaction<'static, Any>, url: &str) -> Result<(), StoreError> {
+    let there: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM pg_extension WHERE extname = 'pg_trgm'")
+        .fetch_one(&mut **tx)
+        .await?;
+    if there > 0 {
+        return Ok(());
+    }
+    match sqlx::query("CREATE EXTENSION pg_trgm").execute(&mut **tx).await {
+        Ok(_) => Ok(()),
+        Err(sqlx::Error::Database(error)) => Err(StoreError::Unfit(format!(
+            "PostgreSQL at {} lacks the extension pg_trgm, which cannot be created: {}. \
+             As a superuser of this database, run: CREATE EXTENSION pg_trgm;",
+            base::config::redacted_url(url),
+            error.message()
+        ))),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether an SQLSTATE is about the values of a statement.
+pub(super) fn concerns_values(code: &str) -> bool {
+    code.len() == 5 && OF_VALUES.iter().any(|class| code.starts_with(class))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server() -> Server {
+        Server {
+            number: 150_018,
+            version: "15.18 (Debian 15.18-0+deb12u1)".to_owned(),
+            encoding: "UTF8".to_owned(),
+            has_icu: true,
+            may_create: true,
+            user: "docket".to_owned(),
+        }
+    }
+
+    #[test]
+    fn unsuitable_server_is_refused_with_the_reason() {
+        assert_eq!(server().fault(), None);
+        for (server, expected) in [
+            (Server { number: 130_020, version: "13.20".to_owned(), ..server() }, "version 13.20"),
+            (Server { encoding: "SQL_ASCII".to_owned(), ..server() }, "ENCODING 'UTF8'"),
+            (Server { has_icu: false, ..server() }, "without ICU"),
+            (Server { may_create: false, ..server() }, "GRANT CREATE ON SCHEMA public TO \"docket\";"),
+        ] {
+            let fault = server.fault().unwrap_or_default();
+            assert!(fault.contains(expected), "{fault}");
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! Batches: preparing them, starting them once, and listing their jobs.
+
+mod list;
+mod retry;
+mod unstarted;
+
+use std::collections::BTreeMap;
+
+use sqlx::any::AnyRow;
+use sqlx::{Any, AssertSqlSafe, Row, Transaction};
+
+use super::intents::{NewIntent, Scheduling, insert};
+use super::listed_job::{ListedJob, columns};
+use super::states::job_states;
+use crate::dialect::select::sql_placeholders;
+use crate::limits::PREPARED_BATCHES;
+use crate::{Authority, Change, Store, StoreError, audit, dialect, instant, new_id, optional_word, word};
+use model::audit::{Action, Actor, AuditEvent};
+use model::batch::Entry;
+use model::id::{BatchId, IntentId, JobId, MessageId, ProjectId, TemplateId};
+use model::job::{BatchSummary, EXCERPT_CHARS, Job, JobState, title};
+use model::time::Timestamp;
+
+pub use retry::FailedJob;
+
+/// How long a batch that was not started is stored.
+const PREPARED_MILLIS: i64 = 7 * 86_400_000;
+
+/// A stored batch.
+#[derive(Debug)]
+pub struct PreparedBatch {
+    pub id: BatchId,
+    pub project: ProjectId,
+    /// The name from a person.
+    pub name: Option<String>,
+    pub author: String,
+    pub template: String,
+    /// The saved template of the text, if it still exists.
+    pub template_id: Option<TemplateId>,
+    pub list: String,
+    pub created_at: Timestamp,
+    pub started_at: Option<Timestamp>,
+}
+
+/// A batch to store.
+pub struct NewBatch<'a> {
+    pub project: &'a ProjectId,
+    pub author_id: &'a str,
+    pub intent: &'a IntentId,
+    pub template: &'a str,
+    pub template_id: Option<&'a TemplateId>,
+    pub list: &'a str,
+}
+
+/// The jobs of a batch, as in lists, in the order of their creation.
+pub struct JobsOfBatch {
+    pub jobs: Vec<Job>,
+    /// Those of `jobs` that were run again, each with the batch of its retry, if any.
+    pub retries: Vec<(JobId, Option<BatchId>)>,
+}
+
+const SELECT_BATCH: &str = "SELECT b.*, t.id AS known_template, u.name AS author FROM batches b
+     JOIN users u ON u.id = b.author_id LEFT JOIN templates t ON t.id = b.template_id";
+
+/// A job that a batch queues.
+struct BatchJob<'a> {
+    intent: String,
+    prompt: &'a str,
+    paths: &'a [String],
+    retry_of: Option<&'a JobId>,
+}
+
+/// Queues a job of the batch. An existing intent is an error.
+async fn queue_job(
+    tx: &mut Transaction<'static, Any>,
+    batch: &PreparedBatch,
+    author: &Actor,
+    job: BatchJob<'_>,
+    queue_max: u32,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let BatchJob { intent, prompt, paths, retry_of } = job;
+    let intent: IntentId =
+        intent.parse().map_err(|_| StoreError::Corrupt(format!("“{intent}” as an intent")))?;
+    let new = NewIntent {
+        project: &batch.project,
+        job: None,
+        author,
+        intent: &intent,
+        prompt,
+        paths,
+        template: batch.template_id.as_ref(),
+        retry_of,
+        script: None,
+        queue_max,
+    };
+    match insert(tx, &new, Scheduling::Queued(Some(&batch.id)), false, now).await? {
+        Some(_) => Ok(()),
+        None => Err(StoreError::Corrupt(format!("the intent {intent}"))),
+    }
+}
+
+impl Store {
+    /// Stores a batch to be started later. Deletes old batches that were not started, and those beyond [`PREPARED_BATCHES`] of the author. Returns
+    /// the existing batch if the author already has one with this intent.
+    pub async fn prepare_batch(
+        &self,
+        by: Authority<'_>,
+        new: &NewBatch<'_>,
+    ) -> Result<Option<PreparedBatch>, StoreError> {
+        let Change { mut tx, now, .. } = self.write(by).begin().await?;
+        sqlx::query(
+            "INSERT INTO batches (id, project, author_id, intent, template, list, created_at, template_id)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (author_id, intent) DO NOTHING",
+        )
+        .bind(new_id())
+        .bind(new.project.as_str())
+        .bind(new.author_id)
+        .bind(new.intent.as_str())
+        .bind(new.template)
+        .bind(new.list)
+        .bind(now.as_millis())
+        .bind(new.template_id.map(TemplateId::as_str))
+        .execute(&mut *tx)
+        .await?;
+        sqlx::query(
+            "DELETE FROM batches WHERE started_at IS NULL AND (created_at < $1 OR (author_id = $2 AND intent <> $3 AND id NOT IN (
+                 SELECT id FROM batches WHERE author_id = $2 AND intent <> $3 AND started_at IS NULL ORDER BY id DESC LIMIT $4)))",
+        )
+        .bind(now.as_millis() - PREPARED_MILLIS)
+        .bind(new.author_id)
+        .bind(new.intent.as_str())
+        .bind(PREPARED_BATCHES - 1)
+        .execute(&mut *tx)
+        .await?;
+        let row =
+            sqlx::query(AssertSqlSafe(format!("{SELECT_BATCH} WHERE b.author_id = $1 AND b.intent = $2")))
+                .bind(new.author_id)
+                .bind(new.intent.as_str())
+                .fetch_optional(&mut *tx)
+                .await?;
+        tx.commit().await?;
+        row.as_ref().map(prepared).transpose()
+    }
+
+    pub async fn batch(
+        &self,
+        project: &ProjectId,
+        id: &BatchId,
+    ) -> Result<Option<PreparedBatch>, StoreError> {
+        let row = sqlx::query(AssertSqlSafe(format!("{SELECT_BATCH} WHERE b.project = $1 AND b.id = $2")))
+            .bind(project.as_str())
+            .bind(id.as_str())
+            .fetch_optional(&self.pool)
+            .await?;
+        row.as_ref().map(prepared).transpose()
+    }
+
+    /// Queues every entry as a job of `author`, all or none. Does nothing if the batch was started already.
+    pub async fn start_batch(
+        &self,
+        by: Authority<'_>,
+        batch: &PreparedBatch,
+        entries: &[Entry],
+        queue_max: u32,
+    ) -> Result<(), StoreError> {
+        let Change { mut tx, by: author, now } = self.write(by).begin().await?;
+        let started = sqlx::query("UPDATE batches SET started_at = $2 WHERE id = $1 AND started_at IS NULL")
+            .bind(batch.id.as_str())
+            .bind(now.as_millis())
+            .execute(&mut *tx)
+            .await?;
+        if started.rows_affected() != 1 {
+            return Ok(());
+        }
+        for entry in entries {
+            let intent = format!("{}-{}", batch.id, entry.line);
+            let job = BatchJob { intent, prompt: &entry.prompt, paths: &entry.paths, retry_of: None };
+            queue_job(&mut tx, batch, &author, job, queue_max, now).await?;
+        }
+        let event = AuditEvent::new(Action::BatchStart).in_project(&batch.project).on(&batch.id);
+        let event = event.with_detail(format!("{} jobs", entries.len()));
+        audit::commit(tx, &author, &event, now).await
+    }
+
+    /// Renames a batch; without a name, the name of its template applies again.
+    pub async fn rename_batch(
+        &self,
+        by: Authority<'_>,
+        batch: &PreparedBatch,
+        name: Option<&str>,
+    ) -> Result<(), StoreError> {
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
+        sqlx::query("UPDATE batches SET name = $2 WHERE id = $1")
+            .bind(batch.id.as_str())
+            .bind(name)
+            .execute(&mut *tx)
+            .await?;
+        let event = AuditEvent::new(Action::BatchRename).in_project(&batch.project).on(&batch.id);
+        audit::record_often(&mut tx, &by, &event, now).await?;
+        Ok(tx.commit().await?)
+    }
+
+    pub async fn jobs_of_batch(&self, batch: &BatchId) -> Result<JobsOfBatch, StoreError> {
+        let jobs = self.dialect.json_rows(
+            &columns(self.dialect),
+            "jobs j CROSS JOIN messages m WHERE j.batch_id = $1 AND m.job_id = j.id AND m.position = 0",
+        );
+        let retries = self.dialect.json_rows(
+            "r.retry_of, r.batch_id",
+            "jobs o JOIN jobs r ON r.retry_of = o.id WHERE o.batch_id = $1",
+        );
+        let resolved = self
+            .dialect
+            .json_rows("o.id, o.resolved_by", "jobs o WHERE o.batch_id = $1 AND o.resolved_by IS NOT NULL");
+        let [jobs, retries, resolved] = [jobs, retries, resolved].map(|json| self.dialect.json_column(&json));
+        let row = sqlx::query(AssertSqlSafe(format!("SELECT {jobs}, {retries}, {resolved}")))
+            .bind(batch.as_str())
+            .fetch_one(&self.pool)
+            .await?;
+        let jobs: Vec<ListedJob> = dialect::read_json(&row, 0)?;
+        let mut jobs: Vec<Job> = jobs.into_iter().map(Job::from).collect();
+        jobs.sort_unstable_by(|a, b| a.id.cmp(&b.id));
+        let mut resolved: BTreeMap<JobId, JobId> =
+            dialect::read_json::<Vec<_>>(&row, 2)?.into_iter().collect();
+        for job in &mut jobs {
+            job.resolved_by = resolved.remove(&job.id);
+        }
+        Ok(JobsOfBatch { jobs, retries: dialect::read_json(&row, 1)? })
+    }
+
+    /// The progress of those batches, in no particular order.
+    pub async fn batch_summaries(&self, batches: &[BatchId]) -> Result<Vec<BatchSummary>, StoreError> {
+        if batches.is_empty() {
+            return Ok(Vec::new());
+        }
+        let open = job_states(JobState::is_open);
+        let sql = format!(
+            "SELECT b.id, COALESCE(b.name, SUBSTR(b.template, 1, {EXCERPT_CHARS})) AS name,
+             COUNT(*) FILTER (WHERE r.id IS NULL) AS jobs, COUNT(r.id) AS retried,
+             COUNT(*) FILTER (WHERE r.id IS NULL AND l.state NOT IN ({open})) AS finished,
+             COUNT(*) FILTER (WHERE r.id IS NULL AND l.has_pr = 1) AS pull_requests,
+             COUNT(*) FILTER (WHERE r.id IS NULL AND l.has_pr = 0 AND j.resolved_by IS NOT NULL) AS resolved,
+             COUNT(*) FILTER (WHERE l.attention = 1) AS attention
+             FROM batches b JOIN jobs j ON j.batch_id = b.id JOIN listed_jobs l ON l.job_id = j.id
+             LEFT JOIN jobs r ON r.retry_of = j.id AND r.batch_id = b.id
+             WHERE b.id IN ({}) GROUP BY b.id, b.name, b.template",
+            sql_placeholders(1, batches.len())
+        );
+        let query = batches.iter().fold(sqlx::query(AssertSqlSafe(sql)), |query, id| query.bind(id.as_str()));
+        let rows = query.fetch_all(&self.pool).await?;
+        let count = |row: &AnyRow, column: &str| {
+            row.try_get::<i64, _>(column).map(|count| u64::try_from(count).unwrap_or_default())
+        };
+        rows.iter()
+            .map(|row| {
+                Ok(BatchSummary {
+                    id: word(row, "id")?,
+                    name: title(&row.try_get::<String, _>("name")?).to_owned(),
+                    jobs: count(row, "jobs")?,
+                    retried: count(row, "retried")?,
+                    finished: count(row, "finished")?,
+                    pull_requests: count(row, "pull_requests")?,
+                    resolved: count(row, "resolved")?,
+                    attention: count(row, "attention")?,
+                })
+            })
+            .collect()
+    }
+
+    /// The prompts of a batch that are queued.
+    pub async fn queued_of_batch(&self, batch: &BatchId) -> Result<Vec<MessageId>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT m.id FROM jobs j JOIN messages m ON m.job_id = j.id AND m.position = 0
+             WHERE j.batch_id = $1 AND m.state = 'queued'",
+        )
+        .bind(batch.as_str())
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(|row| word(row, "id")).collect()
+    }
+}
+
+fn prepared(row: &sqlx::any::AnyRow) -> Result<PreparedBatch, StoreError> {
+    Ok(PreparedBatch {
+        id: word(row, "id")?,
+        project: word(row, "project")?,
+        name: row.try_get("name")?,
+        author: row.try_get("author")?,
+        template: row.try_get("template")?,
+        template_id: optional_word(row, "known_template")?,
+        list: row.try_get("list")?,
+        created_at: instant(row, "created_at")?,
+        started_at: row.try_get::<Option<i64>, _>("started_at")?.map(Timestamp::from_millis),
+    })
+}

@@ -1,0 +1,47 @@
+//! Lists of states for SQL, from the predicates of the model.
+//!
+//! The names are sorted: SQLite uses a partial index only if the query has the condition of the index word for word.
+
+use strum::VariantArray;
+
+use crate::dialect::select::sql_list;
+use model::job::{DeliveryState, JobState, ReportedStatus};
+
+/// The job states that meet the condition.
+pub(crate) fn job_states(condition: fn(JobState) -> bool) -> String {
+    sorted_list(JobState::ALL.into_iter().filter(|state| condition(*state)).map(JobState::as_str))
+}
+
+/// The delivery states that meet the condition.
+pub(crate) fn delivery_states(condition: fn(DeliveryState) -> bool) -> String {
+    let states = DeliveryState::VARIANTS.iter().copied().filter(|state| condition(*state));
+    sorted_list(states.map(DeliveryState::as_str))
+}
+
+/// The statuses in timelines with which the upstream reported the end of a job.
+pub(crate) fn reported_ends() -> String {
+    let ends = ReportedStatus::VARIANTS.iter().copied().filter(|status| JobState::from(*status).is_ended());
+    sorted_list(ends.map(ReportedStatus::as_str))
+}
+
+fn sorted_list(names: impl Iterator<Item = &'static str>) -> String {
+    let mut names: Vec<_> = names.collect();
+    names.sort_unstable();
+    sql_list(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_have_the_states_of_their_condition() {
+        assert_eq!(job_states(JobState::is_open), "'active', 'queued', 'sending'");
+        assert_eq!(job_states(JobState::is_ended), "'archived', 'completed', 'failed'");
+        assert_eq!(job_states(JobState::is_completed), "'archived', 'completed'");
+        assert_eq!(job_states(JobState::is_failure), "'failed', 'rejected'");
+        assert_eq!(reported_ends(), "'archived', 'completed', 'failed'");
+        assert_eq!(delivery_states(DeliveryState::is_pending), "'queued', 'sending'");
+        assert_eq!(delivery_states(DeliveryState::is_not_sent), "'cancelled', 'rejected'");
+    }
+}

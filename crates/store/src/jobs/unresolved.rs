@@ -1,0 +1,152 @@
+//! People's decisions about deliveries with an unknown outcome. Each decision applies once: it names its attempt, and only sending again starts
+//! another one.
+
+use sqlx::{AnyConnection, AssertSqlSafe};
+
+use super::lifecycle::{Acceptance, Transition};
+use super::messages::{Intent, SELECT_INTENT};
+use super::{imports, lifecycle, messages};
+use crate::{Authority, Change, Store, StoreError, parsed};
+use model::id::{JobId, ProjectId};
+use model::job::{RemoteJob, SENT_AGAIN_MAX};
+use model::lifecycle::DeliveryStep;
+use model::time::Timestamp;
+
+/// A delivery with an unknown outcome.
+pub struct UnresolvedDelivery<'a> {
+    pub project: &'a ProjectId,
+    pub job: &'a JobId,
+    pub position: i64,
+    /// The attempt when the form was rendered.
+    pub attempt: i64,
+}
+
+/// An accepted delivery: a job, with the upstream's job object, or a follow-up.
+pub enum AcceptedAs<'a> {
+    Job(&'a RemoteJob),
+    FollowUp,
+}
+
+impl Store {
+    /// The message of a job at a position.
+    pub async fn message_at(
+        &self,
+        project: &ProjectId,
+        job: &JobId,
+        position: i64,
+    ) -> Result<Option<Intent>, StoreError> {
+        find(&mut *self.pool.acquire().await?, project, job, position).await
+    }
+
+    /// Docket's job with the upstream's id, if any.
+    pub async fn job_of_remote(
+        &self,
+        project: &ProjectId,
+        remote_id: &str,
+    ) -> Result<Option<JobId>, StoreError> {
+        let id: Option<String> =
+            sqlx::query_scalar("SELECT id FROM jobs WHERE project = $1 AND remote_id = $2")
+                .bind(project.as_str())
+                .bind(remote_id)
+                .fetch_optional(&self.pool)
+                .await?;
+        id.map(|id| parsed(&id, "id")).transpose()
+    }
+
+    /// Queues a message with an unknown outcome again; `false` if it was resolved already.
+    pub async fn send_again(
+        &self,
+        by: Authority<'_>,
+        delivery: &UnresolvedDelivery<'_>,
+        note: &str,
+    ) -> Result<bool, StoreError> {
+        self.resolve(by, delivery, Transition::new(DeliveryStep::SendAgain).because(note), None).await
+    }
+
+    /// Queues the first prompts of all jobs again that are not archived and whose outcome is unknown since `as_of` or earlier, the oldest first, up to
+    /// [`SENT_AGAIN_MAX`]. Returns the jobs.
+    pub async fn send_all_again(
+        &self,
+        by: Authority<'_>,
+        project: &ProjectId,
+        as_of: Timestamp,
+        note: &str,
+    ) -> Result<Vec<JobId>, StoreError> {
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
+        let rows = sqlx::query(AssertSqlSafe(format!(
+            "{SELECT_INTENT} WHERE j.project = $1 AND m.position = 0 AND m.state = 'unknown' AND m.outcome_at <= $2
+             AND j.archived_here_at IS NULL
+             ORDER BY m.id LIMIT {SENT_AGAIN_MAX}"
+        )))
+        .bind(project.as_str())
+        .bind(as_of.as_millis())
+        .fetch_all(&mut *tx)
+        .await?;
+        let transition = Transition::new(DeliveryStep::SendAgain).because(note).by(&by).in_queue();
+        let mut jobs = Vec::new();
+        for row in &rows {
+            let intent = messages::intent(row)?;
+            if lifecycle::apply(&mut tx, &intent, &transition, now).await? {
+                jobs.push(intent.job);
+            }
+        }
+        tx.commit().await?;
+        Ok(jobs)
+    }
+
+    /// Records that a message was accepted, and tracks its job; `false` if it was resolved already. Fails as [`Store::import`] does.
+    pub async fn mark_accepted(
+        &self,
+        by: Authority<'_>,
+        delivery: &UnresolvedDelivery<'_>,
+        accepted_as: AcceptedAs<'_>,
+        note: &str,
+        next_poll_at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let remote = match accepted_as {
+            AcceptedAs::Job(remote) => Some(remote),
+            AcceptedAs::FollowUp => None,
+        };
+        let transition = Transition::new(DeliveryStep::MarkAccepted).because(note);
+        self.resolve(by, delivery, transition.with(Acceptance { remote, next_poll_at }), remote).await
+    }
+
+    async fn resolve(
+        &self,
+        by: Authority<'_>,
+        delivery: &UnresolvedDelivery<'_>,
+        transition: Transition<'_>,
+        named: Option<&RemoteJob>,
+    ) -> Result<bool, StoreError> {
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
+        let found = find(&mut tx, delivery.project, delivery.job, delivery.position).await?;
+        let Some(intent) = found.filter(|intent| intent.attempt == delivery.attempt) else {
+            return Ok(false);
+        };
+        if let Some(remote) = named {
+            imports::must_be_of_no_other_project(&mut tx, delivery.project, &remote.id).await?;
+        }
+        if !lifecycle::apply(&mut tx, &intent, &transition.by(&by), now).await? {
+            return Ok(false);
+        }
+        tx.commit().await?;
+        Ok(true)
+    }
+}
+
+async fn find(
+    connection: &mut AnyConnection,
+    project: &ProjectId,
+    job: &JobId,
+    position: i64,
+) -> Result<Option<Intent>, StoreError> {
+    let row = sqlx::query(AssertSqlSafe(format!(
+        "{SELECT_INTENT} WHERE j.project = $1 AND m.job_id = $2 AND m.position = $3"
+    )))
+    .bind(project.as_str())
+    .bind(job.as_str())
+    .bind(position)
+    .fetch_optional(connection)
+    .await?;
+    row.as_ref().map(messages::intent).transpose()
+}

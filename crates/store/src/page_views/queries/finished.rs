@@ -1,0 +1,151 @@
+//! Completed jobs and when they finished, for markers on charts.
+
+use sqlx::any::AnyRow;
+use sqlx::{AssertSqlSafe, Row};
+
+use super::Snapshot;
+use crate::dialect::select::comparable;
+use crate::jobs::states::job_states;
+use crate::{StoreError, instant, optional_word, word};
+use model::day::DayRange;
+use model::id::JobId;
+use model::job::{EXCERPT_CHARS, JobState};
+use model::pull_request::PullRequestState;
+use model::selection::Selection;
+use model::time::Timestamp;
+
+/// A completed job, with or without changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FinishedJob {
+    pub job: JobId,
+    /// Its beginning.
+    pub prompt: String,
+    /// When its pull request was merged, if that is known; else when it last completed.
+    pub finished_at: Timestamp,
+    /// `None` without a pull request.
+    pub pull_request: Option<PullRequestState>,
+}
+
+impl Snapshot {
+    /// Completed jobs about the selected pages, last finished first, at most `limit`.
+    pub async fn finished_jobs(
+        &mut self,
+        selection: &Selection,
+        limit: i64,
+    ) -> Result<Vec<FinishedJob>, StoreError> {
+        self.finished(selection, None, limit).await
+    }
+
+    /// A job of this project, if it is completed.
+    pub async fn finished_job(&mut self, job: &JobId) -> Result<Option<FinishedJob>, StoreError> {
+        let row = sqlx::query(AssertSqlSafe(select("jobs j", "j.project = $1 AND j.id = $2")))
+            .bind(self.project.as_str())
+            .bind(job.as_str())
+            .bind(i64::MIN)
+            .bind(i64::MAX)
+            .fetch_optional(&mut *self.tx)
+            .await?;
+        row.as_ref().map(finished_job).transpose()
+    }
+
+    /// The pages that a job is about, at most `limit`.
+    pub async fn pages_of(&mut self, job: &JobId, limit: i64) -> Result<Vec<String>, StoreError> {
+        let rows = sqlx::query("SELECT path FROM job_paths WHERE job_id = $1 ORDER BY path LIMIT $2")
+            .bind(job.as_str())
+            .bind(limit)
+            .fetch_all(&mut *self.tx)
+            .await?;
+        rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+    }
+
+    /// As [`Self::finished_jobs`], for jobs that finished on a day of the range.
+    pub async fn finished_jobs_within(
+        &mut self,
+        range: DayRange,
+        selection: &Selection,
+        limit: i64,
+    ) -> Result<Vec<FinishedJob>, StoreError> {
+        self.finished(selection, Some(range), limit).await
+    }
+
+    async fn finished(
+        &mut self,
+        selection: &Selection,
+        range: Option<DayRange>,
+        limit: i64,
+    ) -> Result<Vec<FinishedJob>, StoreError> {
+        let text = match selection {
+            Selection::Project => String::new(),
+            Selection::Page(path) => path.clone(),
+            Selection::Folder(folder) => folder.prefix(),
+        };
+        let sql = finished_about(selection);
+        let rows = sqlx::query(AssertSqlSafe(sql))
+            .bind(self.project.as_str())
+            .bind(comparable(&text))
+            .bind(range.map_or(i64::MIN, |range| range.from().start().as_millis()))
+            .bind(range.map_or(i64::MAX, |range| range.to().plus_days(1).start().as_millis()))
+            .bind(limit)
+            .fetch_all(&mut *self.tx)
+            .await?;
+        rows.iter().map(finished_job).collect()
+    }
+}
+
+fn finished_job(row: &AnyRow) -> Result<FinishedJob, StoreError> {
+    Ok(FinishedJob {
+        job: word(row, "id")?,
+        prompt: row.try_get("prompt")?,
+        finished_at: instant(row, "finished_at")?,
+        pull_request: optional_word(row, "pull_request")?,
+    })
+}
+
+/// The source and the condition of all jobs of project `$1` that completed or were merged from `$3` on; `$2` is empty. Each of the two has an index.
+pub(super) fn every() -> (String, &'static str) {
+    let completed = job_states(JobState::is_completed);
+    let source = format!(
+        "(SELECT c.id FROM jobs c WHERE c.project = $1 AND c.state IN ({completed}) AND c.changed_at >= $3
+          UNION SELECT r.job_id FROM pull_requests r WHERE r.project = $1 AND r.state = 'merged' AND r.merged_at >= $3) a CROSS JOIN jobs j"
+    );
+    (source, "j.id = a.id AND $2 = ''")
+}
+
+/// The statement for the finished jobs of a selection, whose page or folder is `$2`, at most `$5`. It finds the jobs of pages by their labels, whose
+/// index groups the jobs of each label.
+pub(crate) fn finished_about(selection: &Selection) -> String {
+    // The planner keeps the order of tables in a cross join. A label belongs to one project, and so do its jobs: without a condition on the project,
+    // only the index by id can be chosen.
+    let labeled = |which: &str| {
+        format!(
+            "(SELECT DISTINCT l.job_id FROM listed_labels s CROSS JOIN listed_jobs l
+              WHERE s.project = $1 AND {which} AND l.number = s.number) a CROSS JOIN jobs j"
+        )
+    };
+    let (source, about) = match selection {
+        Selection::Project => every(),
+        Selection::Page(_) => (labeled("s.label = $2"), "j.id = a.job_id"),
+        // The last character of a prefix is a slash, and the next one is 0.
+        Selection::Folder(_) => {
+            (labeled("s.label >= $2 AND s.label < SUBSTR($2, 1, LENGTH($2) - 1) || '0'"), "j.id = a.job_id")
+        }
+    };
+    format!("{} ORDER BY finished_at DESC, id DESC LIMIT $5", select(&source, about))
+}
+
+/// Selects `id`, `prompt` (its beginning, as lists show it), `finished_at` and `pull_request` of the finished jobs `j` from `source` that match `about`
+/// and ended from `$3` on and before `$4`. The end of a job is the merge of its pull request, if that is known.
+pub(super) fn select(source: &str, about: &str) -> String {
+    // A job that was already completed when the upstream accepted it has no timeline entry for it: then the time of its change counts.
+    let completed = job_states(JobState::is_completed);
+    format!(
+        "SELECT id, prompt, finished_at, pull_request FROM (
+             SELECT j.id, SUBSTR(m.prompt, 1, {EXCERPT_CHARS}) AS prompt, COALESCE(
+                 p.merged_at, (SELECT MAX(e.at) FROM job_events e WHERE e.job_id = j.id AND e.state = 'completed'), j.changed_at
+             ) AS finished_at, p.state AS pull_request
+             FROM {source} CROSS JOIN messages m LEFT JOIN pull_requests p ON p.job_id = j.id
+             WHERE m.job_id = j.id AND m.position = 0
+             AND j.state IN ({completed}) AND (j.changed_at >= $3 OR p.merged_at >= $3) AND {about}
+         ) AS finished WHERE finished_at >= $3 AND finished_at < $4"
+    )
+}

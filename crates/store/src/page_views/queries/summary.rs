@@ -1,0 +1,119 @@
+//! The data of a report besides the views of each page, read in one statement.
+
+use std::cmp::Reverse;
+
+use serde::Deserialize;
+use sqlx::{Any, AssertSqlSafe, Executor};
+
+use super::{ANNOTATIONS_MAX, FinishedJob, Snapshot, StoredDay, finished};
+use crate::dialect::{Dialect, read_json};
+use crate::{Store, StoreError};
+use model::day::{Day, DayRange};
+use model::history::{Annotation, Mark};
+use model::id::{JobId, ProjectId};
+use model::page_views::ViewCounts;
+use model::pull_request::PullRequestState;
+use model::time::Timestamp;
+
+/// The days of one range; finished jobs and annotations of another.
+#[derive(Debug)]
+pub struct Summary {
+    /// The stored days, oldest first.
+    pub days: Vec<StoredDay>,
+    /// Latest finished first.
+    pub finished: Vec<FinishedJob>,
+    pub annotations: Vec<Annotation>,
+}
+
+/// The range with its finished jobs and annotations, the period of comparison, and the maximum number of jobs.
+#[derive(Debug, Clone, Copy)]
+pub struct SummaryRanges {
+    pub shown: DayRange,
+    pub compared: Option<DayRange>,
+    pub jobs_max: i64,
+}
+
+#[derive(Deserialize)]
+struct DayRow(Day, u64, u64, u64, i64, Option<Mark>, String);
+
+#[derive(Deserialize)]
+struct FinishedRow(JobId, String, i64, Option<PullRequestState>);
+
+fn statement(dialect: Dialect) -> String {
+    let rows = |columns: &str, from: &str| dialect.json_column(&dialect.json_rows(columns, from));
+    let days = rows(
+        "h.day, h.human, h.ai, h.total, h.fetched_at, h.mark, h.digest",
+        "history_days h WHERE h.project = $1 AND (h.day BETWEEN $6 AND $7 OR h.day BETWEEN $8 AND $9)",
+    );
+    let (source, about) = finished::every();
+    let jobs = rows(
+        "f.id, f.prompt, f.finished_at, f.pull_request",
+        &format!("({} ORDER BY finished_at DESC, id DESC LIMIT $5) f", finished::select(&source, about)),
+    );
+    let annotations = rows(
+        "n.id, n.day, n.text, n.author",
+        "(SELECT a.id, a.day, a.text, u.name AS author FROM annotations a JOIN users u ON u.id = a.author_id
+          WHERE a.project = $1 AND a.day BETWEEN $8 AND $9 ORDER BY a.day, a.id LIMIT $10) n",
+    );
+    format!("SELECT {days}, {jobs}, {annotations}")
+}
+
+impl Store {
+    pub async fn summary(&self, project: &ProjectId, of: SummaryRanges) -> Result<Summary, StoreError> {
+        read(&self.pool, self.dialect, project, of).await
+    }
+}
+
+impl Snapshot {
+    pub async fn summary(&mut self, of: SummaryRanges) -> Result<Summary, StoreError> {
+        read(&mut *self.tx, self.dialect, &self.project, of).await
+    }
+}
+
+async fn read(
+    database: impl Executor<'_, Database = Any>,
+    dialect: Dialect,
+    project: &ProjectId,
+    SummaryRanges { shown, compared, jobs_max }: SummaryRanges,
+) -> Result<Summary, StoreError> {
+    let compared = compared.unwrap_or(shown);
+    let row = sqlx::query(AssertSqlSafe(statement(dialect)))
+        .bind(project.as_str())
+        .bind("")
+        .bind(shown.from().start().as_millis())
+        .bind(shown.to().plus_days(1).start().as_millis())
+        .bind(jobs_max)
+        .bind(compared.from().to_string())
+        .bind(compared.to().to_string())
+        .bind(shown.from().to_string())
+        .bind(shown.to().to_string())
+        .bind(ANNOTATIONS_MAX)
+        .fetch_one(database)
+        .await?;
+    let days: Vec<DayRow> = read_json(&row, 0)?;
+    let finished: Vec<FinishedRow> = read_json(&row, 1)?;
+    let mut summary = Summary {
+        days: days.into_iter().map(StoredDay::from).collect(),
+        finished: finished.into_iter().map(FinishedJob::from).collect(),
+        annotations: read_json(&row, 2)?,
+    };
+    summary.days.sort_unstable_by_key(|day| day.day);
+    summary
+        .finished
+        .sort_unstable_by(|a, b| Reverse((a.finished_at, &a.job)).cmp(&Reverse((b.finished_at, &b.job))));
+    summary.annotations.sort_unstable_by(|a, b| (a.day, &a.id).cmp(&(b.day, &b.id)));
+    Ok(summary)
+}
+
+impl From<DayRow> for StoredDay {
+    fn from(DayRow(day, human, ai, total, fetched_at, mark, digest): DayRow) -> Self {
+        let fetched_at = Timestamp::from_millis(fetched_at);
+        Self { day, totals: ViewCounts { human, ai, total }, fetched_at, mark, digest }
+    }
+}
+
+impl From<FinishedRow> for FinishedJob {
+    fn from(FinishedRow(job, prompt, finished_at, pull_request): FinishedRow) -> Self {
+        Self { job, prompt, finished_at: Timestamp::from_millis(finished_at), pull_request }
+    }
+}
