@@ -4,11 +4,10 @@ use sqlx::{Any, AssertSqlSafe, Transaction};
 
 use super::Proof;
 use super::admission::{Account, Admitted, account_in};
-use super::users::{STAYS_ADMINISTERED, User, access, stored_access, stored_projects};
+use super::users::{STAYS_ADMINISTERED, User, access, hold_what_ends, stored_access, stored_projects};
 use crate::model::audit::{Action, Actor, AuditEvent};
 use crate::model::time::Timestamp;
 use crate::model::user::{GivenProjects, Role};
-use crate::server::store::jobs::on_hold;
 use crate::server::store::{Store, StoreError, audit, new_id};
 
 /// What the groups of a person give.
@@ -106,13 +105,6 @@ async fn write(
     if changed.rows_affected() != 1 {
         return Ok(false);
     }
-    if after.role < Role::Admin {
-        on_hold::put_links_on_hold(tx, &after.id, now).await?;
-    }
-    if after.role < before.role || after.role < Role::Operator {
-        on_hold::put_on_hold(tx, &after.id, None, now).await?;
-    } else if let Some(limits) = after.limits().filter(|_| after.role < Role::Admin) {
-        on_hold::put_on_hold(tx, &after.id, Some(&limits), now).await?;
-    }
+    hold_what_ends(tx, before, after, now).await?;
     Ok(true)
 }
