@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use model::audit::Outcome;
 use store::audit::AuditFilter;
-use store::maintenance::retention::Slice;
+use store::maintenance::retention::{Leftovers, RowCounts, Slice};
 
 use crate::helpers::work::work;
 use crate::helpers::{Browser, PASSWORD, TestApp, token};
@@ -179,9 +179,15 @@ async fn expired_password_links_are_removed_after_ninety_days() {
     link_for(&app, &app.sign_in("ada").await, "olga").await;
     let store = &app.state().store;
     let since = |days: i64| app.clock().now().plus_seconds(days * 86_400);
-    assert_eq!(store.remove_password_links(&work(), since(2), Slice::default()).await.unwrap(), 0);
-    assert_eq!(store.old_password_links(since(3)).await.unwrap(), 1);
-    assert_eq!(store.remove_password_links(&work(), since(3), Slice::default()).await.unwrap(), 1);
+    let remove = async |before| {
+        let links = Leftovers::PasswordLinks;
+        store.remove_leftovers(&work(), links, before, since(0), Slice::default()).await.unwrap()
+    };
+    assert_eq!(remove(since(2)).await, 0);
+    let mut counts = RowCounts::new();
+    store.count_leftovers(Leftovers::PasswordLinks, since(3), &mut counts).await.unwrap();
+    assert_eq!(counts["password_links"], 1);
+    assert_eq!(remove(since(3)).await, 1);
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ use base::tasks::{Task, Tasks};
 use base::work::Work;
 use model::day::{Day, DayRange};
 use model::time::Timestamp;
-use store::maintenance::retention::{BesideDays, RowCounts, Slice};
+use store::maintenance::retention::{BesideDays, Leftovers, RowCounts, Slice};
 use store::{Store, StoreError};
 
 const BETWEEN_RUNS: Duration = Duration::from_secs(24 * 3_600);
@@ -97,11 +97,10 @@ impl Retention {
     pub async fn remove(&self) -> Result<RowCounts, ClockError> {
         let now = self.clock_check.trusted_now().await?;
         let (store, work, leftovers) = (&self.store, &self.work, before(now, LEFTOVERS_DAYS));
-        self.steps("drafts", |slice| store.remove_drafts(work, leftovers, slice)).await?;
-        self.steps("setup_links", |slice| store.remove_setup_links(work, leftovers, slice)).await?;
-        self.steps("password_links", |slice| store.remove_password_links(work, leftovers, slice)).await?;
-        self.steps("api_tokens", |slice| store.remove_api_tokens(work, leftovers, slice)).await?;
-        self.steps("invitations", |slice| store.remove_invitations(work, leftovers, now, slice)).await?;
+        for table in Leftovers::ALL {
+            self.steps(table.table(), |slice| store.remove_leftovers(work, table, leftovers, now, slice))
+                .await?;
+        }
         if let Some(before) = self.jobs_before(now) {
             self.area("jobs", self.remove_jobs(before)).await?;
             self.steps("batches", |slice| store.remove_batches(work, before, slice)).await?;
@@ -127,13 +126,9 @@ impl Retention {
         let (now, _) = self.clock_check.inspect().await?;
         let leftovers = before(now, LEFTOVERS_DAYS);
         let mut counts = RowCounts::new();
-        counts.insert("drafts".to_owned(), self.store.old_drafts(leftovers).await?);
-        counts.insert("setup_links".to_owned(), self.store.old_setup_links(leftovers).await?);
-        counts.insert("password_links".to_owned(), self.store.old_password_links(leftovers).await?);
-        counts.insert("api_tokens".to_owned(), self.store.old_api_tokens(leftovers).await?);
-        let (invitations, users) = self.store.old_invitations(leftovers).await?;
-        counts.insert("invitations".to_owned(), invitations);
-        counts.insert("users".to_owned(), users);
+        for table in Leftovers::ALL {
+            self.store.count_leftovers(table, leftovers, &mut counts).await?;
+        }
         if let Some(before) = self.jobs_before(now) {
             let mut next = Some(0);
             while let Some(start) = next {

@@ -26,7 +26,7 @@ use model::pull_request::PullRequestState;
 use model::time::Timestamp;
 use model::upstream::Operation;
 use model::user::Project;
-use store::maintenance::figures::Figure;
+use store::maintenance::figures::{Figure, FigureKind};
 
 pub use text::Format;
 
@@ -209,19 +209,19 @@ impl Page {
     }
 
     fn database(&mut self, state: &AppState, figures: &[Figure], now: Timestamp) {
-        let find = |what: &str, of_whom: &str| {
-            figures.iter().find(move |figure| figure.what == what && figure.of_whom == of_whom)
+        let find = |kind: FigureKind, of_whom: &str| {
+            figures.iter().find(move |figure| figure.kind == kind && figure.of_whom == of_whom)
         };
         let number =
-            |what: &str, of_whom: &str| find(what, of_whom).map_or(0.0, |figure| figure.number as f64);
+            |kind: FigureKind, of_whom: &str| find(kind, of_whom).map_or(0.0, |figure| figure.number as f64);
         let projects = state.projects();
         let ids: Vec<&str> = projects.iter().map(|project| project.id.as_str()).collect();
         let of_project = |project: &str| labels([("project", project)]);
         let each = |value: &dyn Fn(&str) -> f64| -> Vec<(Labels, f64)> {
             ids.iter().map(|project| (of_project(project), value(project))).collect()
         };
-        let age = |what: &str, project: &str| {
-            let begun = find(what, project).map(|figure| Timestamp::from_millis(figure.number));
+        let age = |kind: FigureKind, project: &str| {
+            let begun = find(kind, project).map(|figure| Timestamp::from_millis(figure.number));
             begun.map_or(0.0, |begun| (now.as_millis() - begun.as_millis()).max(0) as f64 / 1_000.0)
         };
 
@@ -233,7 +233,7 @@ impl Page {
         self.gauges(
             "docket_upstream_budget_used",
             "Calls of the last hour, of those that the limit allows",
-            limits.iter().map(|(scope, _)| (of_scope(scope), number("calls", scope))),
+            limits.iter().map(|(scope, _)| (of_scope(scope), number(FigureKind::Calls, scope))),
         );
         self.gauges(
             "docket_upstream_budget_limit",
@@ -243,18 +243,20 @@ impl Page {
         self.gauges(
             "docket_queue_prompts",
             "Prompts that wait in the queue",
-            each(&|project| number("queued", project)),
+            each(&|project| number(FigureKind::Queued, project)),
         );
         self.gauges(
             "docket_queue_oldest_seconds",
             "How long the oldest prompt in the queue has waited; 0 if there is none",
-            each(&|project| age("queue head", project)),
+            each(&|project| age(FigureKind::QueueHead, project)),
         );
         let jobs = ids.iter().flat_map(|project| {
             JobState::ALL.into_iter().map(move |job_state| {
                 let name: &'static str = job_state.into();
                 let is_it = |figure: &&Figure| {
-                    figure.what == "jobs" && figure.of_whom == **project && figure.state == name
+                    figure.kind == FigureKind::Jobs
+                        && figure.of_whom == **project
+                        && figure.state.parse() == Ok(job_state)
                 };
                 let number = figures.iter().find(is_it).map_or(0.0, |figure| figure.number as f64);
                 (labels([("project", *project), ("state", name)]), number)
@@ -264,16 +266,16 @@ impl Page {
         self.gauges(
             "docket_jobs_tracked",
             "Jobs whose state is polled",
-            each(&|project| number("tracked", project)),
+            each(&|project| number(FigureKind::Tracked, project)),
         );
         self.gauges(
             "docket_poll_overdue_seconds",
             "How long the next job to be polled is overdue; 0 if none is",
-            each(&|project| age("next poll", project)),
+            each(&|project| age(FigureKind::NextPoll, project)),
         );
         let window = state.history.window(now);
         let history = ids.iter().flat_map(|project| {
-            let present = number("days", project);
+            let present = number(FigureKind::Days, project);
             [("present", present), ("missing", (window.days() as f64 - present).max(0.0))]
                 .map(|(condition, days)| (labels([("project", *project), ("state", condition)]), days))
         });
@@ -282,7 +284,8 @@ impl Page {
             "docket_history_lag_seconds",
             "Time since the end of the newest day of page views; the whole window if there is none",
             each(&|project| {
-                let newest = find("newest day", project).and_then(|figure| figure.state.parse::<Day>().ok());
+                let newest =
+                    find(FigureKind::NewestDay, project).and_then(|figure| figure.state.parse::<Day>().ok());
                 let lag = newest.map_or(window.days() * DAY_SECONDS, |day| {
                     now.seconds_since(day.plus_days(1).start()).max(0)
                 });
@@ -292,9 +295,9 @@ impl Page {
         let requests = ids.iter().flat_map(|project| {
             PullRequestState::VARIANTS.iter().map(move |state| {
                 let is_it = |figure: &&Figure| {
-                    figure.what == "pull requests"
+                    figure.kind == FigureKind::PullRequests
                         && figure.of_whom == **project
-                        && figure.state == state.as_str()
+                        && figure.state.parse() == Ok(*state)
                 };
                 let number = figures.iter().find(is_it).map_or(0.0, |figure| figure.number as f64);
                 (labels([("project", *project), ("state", state.as_str())]), number)
@@ -302,9 +305,9 @@ impl Page {
         });
         self.gauges("docket_pull_requests", "Pull requests of jobs, by state", requests);
         let hosts = state.code_hosts.hosts();
-        let of_hosts = |what: &'static str, unknown: f64| {
+        let of_hosts = |kind: FigureKind, unknown: f64| {
             let number = move |host: &str| {
-                let is_it = |figure: &&Figure| figure.what == what && figure.of_whom == host;
+                let is_it = |figure: &&Figure| figure.kind == kind && figure.of_whom == host;
                 figures.iter().find(is_it).map_or(unknown, |figure| figure.number as f64)
             };
             hosts.iter().map(move |host| (labels([("host", host)]), number(host)))
@@ -312,17 +315,17 @@ impl Page {
         self.gauges(
             "docket_code_host_requests_left",
             "What remains of the limit of a code host until it is reset; NaN before the first response",
-            of_hosts("code host left", f64::NAN),
+            of_hosts(FigureKind::CodeHostLeft, f64::NAN),
         );
         self.gauges(
             "docket_code_host_failures",
             "Failures in a row of requests to a code host; 0 if the last one succeeded",
-            of_hosts("code host failures", 0.0),
+            of_hosts(FigureKind::CodeHostFailures, 0.0),
         );
         self.gauges(
             "docket_webhook_events_waiting",
             "Events that are still to be delivered to a webhook",
-            each(&|project| number("events", project)),
+            each(&|project| number(FigureKind::WebhookEvents, project)),
         );
     }
 }

@@ -13,7 +13,7 @@ use model::id::ProjectId;
 use model::time::Timestamp;
 use model::upstream::{Operation, OperationStatus, RefusedOperation};
 use model::user::Project;
-use store::maintenance::figures::Figure;
+use store::maintenance::figures::{Figure, FigureKind};
 use store::platform::budget::Meters;
 use store::platform::circuits::{KEY, OpenCircuit, REFUSED};
 use store::{Store, StoreError};
@@ -197,7 +197,7 @@ impl Health {
 impl Report {
     /// Builds the report from the figures of the database, which do not have the pauses.
     pub fn of(figures: &[Figure]) -> Self {
-        let open = figures.iter().filter(|figure| figure.what == "open circuit");
+        let open = figures.iter().filter(|figure| figure.kind == FigureKind::OpenCircuit);
         let circuit = |figure: &Figure| OpenCircuit {
             name: figure.of_whom.clone(),
             tried_at: Timestamp::from_millis(figure.number),

@@ -1,6 +1,6 @@
 //! The owner of a token is notified 14 and 3 days before it expires.
 
-use store::maintenance::retention::Slice;
+use store::maintenance::retention::{Leftovers, RowCounts, Slice};
 
 use super::{DAY, app, create};
 use crate::helpers::work::work;
@@ -82,10 +82,13 @@ async fn expired_and_revoked_tokens_are_removed_after_ninety_days() {
     let (store, now) = (&app.state().store, app.clock().now());
     let remove = async |days: i64| {
         let before = now.plus_seconds((days - 90) * 86_400);
-        store.remove_api_tokens(&work(), before, Slice::default()).await.unwrap()
+        store.remove_leftovers(&work(), Leftovers::ApiTokens, before, now, Slice::default()).await.unwrap()
     };
     assert_eq!(remove(91).await, 0);
-    assert_eq!(store.old_api_tokens(now.plus_seconds(2 * 86_400)).await.unwrap(), 1);
+    let mut counts = RowCounts::new();
+    let before = now.plus_seconds(2 * 86_400);
+    store.count_leftovers(Leftovers::ApiTokens, before, &mut counts).await.unwrap();
+    assert_eq!(counts["api_tokens"], 1);
     assert_eq!(remove(92).await, 1);
     assert_eq!(app.ledger().count("SELECT COUNT(*) FROM api_tokens").await, 1);
     assert_eq!(app.ledger().count(cells).await, 0);

@@ -4,8 +4,7 @@ use sqlx::{Any, AssertSqlSafe, Transaction};
 
 use super::Proof;
 use super::admission::{Account, Admitted, account_in};
-use super::users::{STAYS_ADMINISTERED, User, access, stored_access, stored_projects};
-use crate::jobs::on_hold;
+use super::users::{STAYS_ADMINISTERED, User, access, hold_what_ends, stored_access, stored_projects};
 use crate::{Store, StoreError, audit, new_id};
 use model::audit::{Action, Actor, AuditEvent};
 use model::time::Timestamp;
@@ -106,13 +105,6 @@ async fn write(
     if changed.rows_affected() != 1 {
         return Ok(false);
     }
-    if after.role < Role::Admin {
-        on_hold::put_links_on_hold(tx, &after.id, now).await?;
-    }
-    if after.role < before.role || after.role < Role::Operator {
-        on_hold::put_on_hold(tx, &after.id, None, now).await?;
-    } else if let Some(limits) = after.limits().filter(|_| after.role < Role::Admin) {
-        on_hold::put_on_hold(tx, &after.id, Some(&limits), now).await?;
-    }
+    hold_what_ends(tx, before, after, now).await?;
     Ok(true)
 }

@@ -1,7 +1,7 @@
 //! People: their roles, projects, passwords and last use. Also the set-up links that create the first account.
 
 use sqlx::any::AnyRow;
-use sqlx::{AssertSqlSafe, Row};
+use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
 use super::Proof;
 use super::second_factors;
@@ -15,7 +15,7 @@ use model::id::ProjectId;
 use model::time::Timestamp;
 use model::user::{GivenProjects, Role};
 
-/// Whether the person `$1` may get the role `$2`: at least one administrator must remain.
+/// Whether the person `$1` may get the role `$2`, which is empty if they are disabled: at least one administrator must remain.
 pub(super) const STAYS_ADMINISTERED: &str =
     "($2 = 'admin' OR role <> 'admin' OR disabled_at IS NOT NULL OR EXISTS (
      SELECT 1 FROM users other WHERE other.id <> $1 AND other.role = 'admin' AND other.disabled_at IS NULL
@@ -182,17 +182,8 @@ impl Store {
             return Ok(false);
         }
         let change = format!("{} → {}", access(before.role, &before.projects), access(role, projects));
-        if role < Role::Admin {
-            on_hold::put_links_on_hold(&mut tx, id, now).await?;
-        }
-        if role < before.role || role < Role::Operator {
-            on_hold::put_on_hold(&mut tx, id, None, now).await?;
-        } else if role < Role::Admin {
-            let after = User { projects: projects.clone(), ..before.clone() };
-            if let Some(limits) = after.limits() {
-                on_hold::put_on_hold(&mut tx, id, Some(&limits), now).await?;
-            }
-        }
+        let after = User { role, projects: projects.clone(), ..before.clone() };
+        hold_what_ends(&mut tx, &before, &after, now).await?;
         let event = AuditEvent::new(Action::UserAccess).on(&before.name).with_detail(change);
         audit::commit(tx, &by, &event, now).await?;
         Ok(true)
@@ -207,23 +198,25 @@ impl Store {
         disabled: bool,
     ) -> Result<bool, StoreError> {
         let Change { mut tx, by, now } = self.write(by).begin().await?;
-        let id: Option<String> = sqlx::query_scalar(
-            "UPDATE users SET disabled_at = $2, session_stamp = $3
-             WHERE name = $1 AND ($4 = 1 OR role <> 'admin' OR EXISTS (
-                 SELECT 1 FROM users other WHERE other.name <> $1 AND other.role = 'admin' AND other.disabled_at IS NULL
-                 AND NOT EXISTS (SELECT 1 FROM invitations WHERE user_id = other.id)))
-             RETURNING id",
-        )
-        .bind(name)
+        let id: Option<String> = sqlx::query_scalar("SELECT id FROM users WHERE name = $1")
+            .bind(name)
+            .fetch_optional(&mut *tx)
+            .await?;
+        let Some(id) = id else { return Ok(false) };
+        let changed = sqlx::query(AssertSqlSafe(format!(
+            "UPDATE users SET disabled_at = $3, session_stamp = $4 WHERE id = $1 AND {STAYS_ADMINISTERED}"
+        )))
+        .bind(&id)
+        .bind(if disabled { "" } else { Role::Admin.as_str() })
         .bind(disabled.then_some(now.as_millis()))
         .bind(new_id())
-        .bind(i64::from(!disabled))
-        .fetch_optional(&mut *tx)
+        .execute(&mut *tx)
         .await?;
-        let Some(id) = id else { return Ok(false) };
+        if changed.rows_affected() != 1 {
+            return Ok(false);
+        }
         if disabled {
-            on_hold::put_links_on_hold(&mut tx, &id, now).await?;
-            on_hold::put_on_hold(&mut tx, &id, None, now).await?;
+            on_hold::put_everything_on_hold(&mut tx, &id, now).await?;
         }
         let action = if disabled { Action::UserDisable } else { Action::UserEnable };
         audit::commit(tx, &by, &AuditEvent::new(action).on(name), now).await?;
@@ -275,6 +268,28 @@ impl Store {
         let by = Actor { id, name: name.to_owned(), client_ip: client_ip.to_owned() };
         audit::commit(tx, &by, &AuditEvent::new(Action::SetUp), now).await?;
         Ok(true)
+    }
+}
+
+/// Puts on hold what a person may no longer do since their role or projects changed from `before` to `after`.
+pub(super) async fn hold_what_ends(
+    tx: &mut Transaction<'static, Any>,
+    before: &User,
+    after: &User,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    match after.role {
+        Role::Admin => Ok(()),
+        role if role < before.role || role < Role::Operator => {
+            on_hold::put_everything_on_hold(tx, &after.id, now).await
+        }
+        _ => {
+            on_hold::put_links_on_hold(tx, &after.id, now).await?;
+            match after.limits() {
+                Some(limits) => on_hold::put_prompts_on_hold(tx, &after.id, &limits, now).await,
+                None => Ok(()),
+            }
+        }
     }
 }
 

@@ -74,14 +74,23 @@ impl Store {
     }
 }
 
-/// Puts a person's prompts on hold that are queued, or may be queued again: all of them, or those outside of `projects`. Revokes their release.
-pub(crate) async fn put_on_hold(
+/// Puts all prompts and links of a person on hold who was disabled or got a lower role.
+pub(crate) async fn put_everything_on_hold(
     tx: &mut Transaction<'static, Any>,
     person: &str,
-    projects: Option<&[ProjectId]>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let visible = projects.unwrap_or_default();
+    put_links_on_hold(&mut *tx, person, now).await?;
+    put_prompts_on_hold(tx, person, &[], now).await
+}
+
+/// Puts a person's prompts outside of the `visible` projects on hold that are queued, or may be queued again. Revokes their release.
+pub(crate) async fn put_prompts_on_hold(
+    tx: &mut Transaction<'static, Any>,
+    person: &str,
+    visible: &[ProjectId],
+    now: Timestamp,
+) -> Result<(), StoreError> {
     let placeholders: String = (3..3 + visible.len()).map(|index| format!(", ${index}")).collect();
     let states = delivery_states(DeliveryState::may_be_queued_again);
     let update = format!(

@@ -31,34 +31,37 @@ struct Rule {
     area: Area,
 }
 
-const DRAFTS: Rule = Rule {
-    table: "drafts",
-    key: "user_id, project, subject",
-    old: "updated_at < $1",
-    at_once: 20,
-    area: Area::Ledger,
-};
-const SETUP_LINKS: Rule = Rule {
-    table: "setup_links",
-    key: "token_hash",
-    old: "expires_at < $1",
-    at_once: 100,
-    area: Area::Ledger,
-};
+/// Tables whose rows are of no use some time after they last changed or expired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leftovers {
+    Drafts,
+    SetupLinks,
+    PasswordLinks,
+    ApiTokens,
+    /// With the accounts that nobody used. An invitation on hold of a used account stays: only an administrator decides about it.
+    Invitations,
+}
 
-const PASSWORD_LINKS: Rule = Rule {
-    table: "password_links",
-    key: "user_id",
-    old: "expires_at < $1",
-    at_once: 100,
-    area: Area::Ledger,
-};
+impl Leftovers {
+    pub const ALL: [Self; 5] =
+        [Self::Drafts, Self::SetupLinks, Self::PasswordLinks, Self::ApiTokens, Self::Invitations];
 
-/// API tokens per step.
-const API_TOKENS_AT_ONCE: u32 = 100;
+    /// The name of the table.
+    pub const fn table(self) -> &'static str {
+        self.rule().table
+    }
 
-/// Invitations per step.
-const INVITATIONS_AT_ONCE: u32 = 20;
+    const fn rule(self) -> Rule {
+        let (table, key, old, at_once) = match self {
+            Self::Drafts => ("drafts", "user_id, project, subject", "updated_at < $1", 20),
+            Self::SetupLinks => ("setup_links", "token_hash", "expires_at < $1", 100),
+            Self::PasswordLinks => ("password_links", "user_id", "expires_at < $1", 100),
+            Self::ApiTokens => ("api_tokens", "id", "(expires_at < $1 OR revoked_at < $1)", 100),
+            Self::Invitations => ("invitations", "user_id", "expires_at < $1", 20),
+        };
+        Rule { table, key, old, at_once, area: Area::Ledger }
+    }
+}
 
 /// The columns that refer to a person who used their account. A test compares them with the database.
 pub(crate) const OF_PEOPLE: [(&str, &str); 11] = [
@@ -109,94 +112,85 @@ impl Slice {
     }
 }
 
+/// The old invitations `v`, with whether their account `is_used`.
+fn old_invitations(limits: &str) -> String {
+    let (is_used, old) = (is_used(), Leftovers::Invitations.rule().old);
+    format!(
+        "SELECT v.user_id, CAST(CASE WHEN {is_used} THEN 1 ELSE 0 END AS BIGINT) AS is_used
+         FROM invitations v JOIN users u ON u.id = v.user_id
+         WHERE v.{old} AND (v.on_hold_since IS NULL OR NOT {is_used}) {limits}"
+    )
+}
+
 impl Store {
-    /// Removes some drafts that last changed before `before`. Returns 0 when none are left.
-    pub async fn remove_drafts(
+    /// Removes some leftovers from before `before`. Returns 0 when none are left.
+    pub async fn remove_leftovers(
         &self,
         work: &Work,
+        leftovers: Leftovers,
         before: Timestamp,
+        now: Timestamp,
         slice: Slice,
     ) -> Result<u64, StoreError> {
-        self.remove(work, &DRAFTS, Cutoff::Time(before), slice).await
+        match leftovers {
+            Leftovers::ApiTokens => self.remove_api_tokens(work, before, slice).await,
+            Leftovers::Invitations => self.remove_invitations(work, before, now, slice).await,
+            _ => self.remove(work, &leftovers.rule(), Cutoff::Time(before), slice).await,
+        }
     }
 
-    pub async fn old_drafts(&self, before: Timestamp) -> Result<u64, StoreError> {
-        self.count_old(&DRAFTS, Cutoff::Time(before)).await
-    }
-
-    /// Removes some set-up links that expired before `before`. Returns 0 when none are left.
-    pub async fn remove_setup_links(
+    /// Counts the rows that [`Self::remove_leftovers`] would remove.
+    pub async fn count_leftovers(
         &self,
-        work: &Work,
+        leftovers: Leftovers,
         before: Timestamp,
-        slice: Slice,
-    ) -> Result<u64, StoreError> {
-        self.remove(work, &SETUP_LINKS, Cutoff::Time(before), slice).await
-    }
-
-    pub async fn old_setup_links(&self, before: Timestamp) -> Result<u64, StoreError> {
-        self.count_old(&SETUP_LINKS, Cutoff::Time(before)).await
-    }
-
-    /// Removes some links for new passwords that expired before `before`. Returns 0 when none are left.
-    pub async fn remove_password_links(
-        &self,
-        work: &Work,
-        before: Timestamp,
-        slice: Slice,
-    ) -> Result<u64, StoreError> {
-        self.remove(work, &PASSWORD_LINKS, Cutoff::Time(before), slice).await
-    }
-
-    pub async fn old_password_links(&self, before: Timestamp) -> Result<u64, StoreError> {
-        self.count_old(&PASSWORD_LINKS, Cutoff::Time(before)).await
-    }
-
-    /// Removes some API tokens that expired or were revoked before `before`. Returns 0 when none are left.
-    pub async fn remove_api_tokens(
-        &self,
-        work: &Work,
-        before: Timestamp,
-        slice: Slice,
-    ) -> Result<u64, StoreError> {
-        let mut tx = self.write(work).begin().await?.tx;
+        counts: &mut RowCounts,
+    ) -> Result<(), StoreError> {
+        if leftovers != Leftovers::Invitations {
+            let rows = self.count_old(&leftovers.rule(), Cutoff::Time(before)).await?;
+            counts.insert(leftovers.table().to_owned(), rows);
+            return Ok(());
+        }
         let sql = format!(
-            "SELECT id FROM api_tokens WHERE (expires_at < $1 OR revoked_at < $1) {}",
-            slice.limits("id", API_TOKENS_AT_ONCE)
+            "SELECT COUNT(*) AS invitations, COUNT(CASE WHEN is_used = 0 THEN 1 END) AS users FROM ({}) old",
+            old_invitations("")
         );
+        let row = Cutoff::Time(before).bound_to(sql).fetch_one(&self.pool).await?;
+        for table in ["invitations", "users"] {
+            counts.insert(table.to_owned(), row.try_get::<i64, _>(table)?.unsigned_abs());
+        }
+        Ok(())
+    }
+
+    async fn remove_api_tokens(
+        &self,
+        work: &Work,
+        before: Timestamp,
+        slice: Slice,
+    ) -> Result<u64, StoreError> {
+        let Rule { table, key, old, at_once, area } = Leftovers::ApiTokens.rule();
+        let mut tx = self.write_in(area, work.into()).begin().await?.tx;
+        let sql = format!("SELECT {key} FROM {table} WHERE {old} {}", slice.limits(key, at_once));
         let ids: Vec<String> =
             sqlx::query_scalar(AssertSqlSafe(sql)).bind(before.as_millis()).fetch_all(&mut *tx).await?;
         api_tokens::delete(&mut tx, &ids).await?;
-        count(&mut tx, "api_tokens", ids.len() as u64).await?;
+        count(&mut tx, table, ids.len() as u64).await?;
         tx.commit().await?;
         Ok(ids.len() as u64)
     }
 
-    pub async fn old_api_tokens(&self, before: Timestamp) -> Result<u64, StoreError> {
-        let old =
-            sqlx::query_scalar("SELECT COUNT(*) FROM api_tokens WHERE expires_at < $1 OR revoked_at < $1");
-        let old: i64 = old.bind(before.as_millis()).fetch_one(&self.pool).await?;
-        Ok(old.unsigned_abs())
-    }
-
-    /// Removes some invitations that expired before `before`, and their accounts if nobody used these. An invitation on hold of a used account
-    /// stays: only an administrator decides about it. Returns 0 when none are left.
-    pub async fn remove_invitations(
+    /// Also removes the accounts that nobody used.
+    async fn remove_invitations(
         &self,
         work: &Work,
         before: Timestamp,
         now: Timestamp,
         slice: Slice,
     ) -> Result<u64, StoreError> {
-        let is_used = is_used();
-        let mut tx = self.write(work).begin().await?.tx;
-        let sql = format!(
-            "SELECT v.user_id, CAST(CASE WHEN {is_used} THEN 1 ELSE 0 END AS BIGINT) AS is_used
-             FROM invitations v JOIN users u ON u.id = v.user_id
-             WHERE v.expires_at < $1 AND (v.on_hold_since IS NULL OR NOT {is_used}) {}",
-            slice.limits("v.user_id", INVITATIONS_AT_ONCE)
-        );
-        let rows = sqlx::query(AssertSqlSafe(sql)).bind(before.as_millis()).fetch_all(&mut *tx).await?;
+        let Rule { table, at_once, area, .. } = Leftovers::Invitations.rule();
+        let mut tx = self.write_in(area, work.into()).begin().await?.tx;
+        let old = old_invitations(&slice.limits("v.user_id", at_once));
+        let rows = Cutoff::Time(before).bound_to(old).fetch_all(&mut *tx).await?;
         for row in &rows {
             let person: String = row.try_get("user_id")?;
             sqlx::query("DELETE FROM invitations WHERE user_id = $1").bind(&person).execute(&mut *tx).await?;
@@ -204,22 +198,9 @@ impl Store {
                 remove_account(&mut tx, work, &person, now).await?;
             }
         }
-        count(&mut tx, "invitations", rows.len() as u64).await?;
+        count(&mut tx, table, rows.len() as u64).await?;
         tx.commit().await?;
         Ok(rows.len() as u64)
-    }
-
-    /// The number of invitations that [`Self::remove_invitations`] would remove, and of accounts that would be removed with them.
-    pub async fn old_invitations(&self, before: Timestamp) -> Result<(u64, u64), StoreError> {
-        let is_used = is_used();
-        let sql = format!(
-            "SELECT COUNT(*) AS invitations, COUNT(CASE WHEN NOT {is_used} THEN 1 END) AS users
-             FROM invitations v JOIN users u ON u.id = v.user_id
-             WHERE v.expires_at < $1 AND (v.on_hold_since IS NULL OR NOT {is_used})"
-        );
-        let row = sqlx::query(AssertSqlSafe(sql)).bind(before.as_millis()).fetch_one(&self.pool).await?;
-        let number = |column| row.try_get::<i64, _>(column).map(i64::unsigned_abs);
-        Ok((number("invitations")?, number("users")?))
     }
 
     /// Records the removals since the last such record and returns them. Without removals it records nothing.
