@@ -17,6 +17,7 @@ mod process;
 mod provider;
 mod raw;
 mod secrets;
+mod session;
 mod tls;
 mod upstream;
 pub(crate) mod work;

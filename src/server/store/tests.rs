@@ -114,8 +114,8 @@ pub(crate) async fn permit() -> QueryPermit {
 
 /// A new database of the kind under test.
 pub(crate) async fn database(folder: &TempDir) -> TestDatabase {
-    TestDatabase::new(&folder.path().join(FILE), async |url| Store::open(&url).await.unwrap().close().await)
-        .await
+    let migrate = async |url: String| Store::open(&url).await.unwrap().close().await;
+    TestDatabase::copied(&folder.path().join(FILE), "migrated", migrate).await
 }
 
 fn remote(id: &str, status: &str) -> RemoteJob {
