@@ -23,5 +23,6 @@ pub mod state;
 pub mod store;
 pub mod telemetry;
 pub mod upstream;
+pub mod waits;
 pub mod webhooks;
 pub mod work;

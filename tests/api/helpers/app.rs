@@ -18,6 +18,7 @@ use docket::server::process::listen;
 use docket::server::settings::Settings as LiveOnes;
 use docket::server::state::{AppState, AppStateConfig};
 use docket::server::store::Store;
+use docket::server::waits::Waits;
 use secrecy::SecretString;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -64,6 +65,8 @@ pub(crate) struct Settings {
     pub(crate) code_hosts: CodeHostsConfig,
     pub(crate) review_stale_after: Duration,
     pub(crate) clock: Clock,
+    /// Long, except in tests of a wait.
+    pub(crate) waits: Waits,
 }
 
 impl Default for Settings {
@@ -95,7 +98,15 @@ impl Default for Settings {
             code_hosts: CodeHostsConfig::default(),
             review_stale_after: Duration::from_secs(3 * 24 * 3_600),
             clock: Clock::system(),
+            waits: Waits::for_tests(),
         }
+    }
+}
+
+impl Settings {
+    /// With the waits of an installation, for tests in which one runs out.
+    pub(crate) fn with_real_waits(self) -> Self {
+        Self { waits: Waits::default(), ..self }
     }
 }
 
@@ -179,7 +190,7 @@ impl TestApp {
         let stop = CancellationToken::new();
         let until = stop.clone();
         let started = runtime.spawn(async move {
-            let store = Store::open(&database).await.unwrap();
+            let store = Store::open_with(&database, settings.waits).await.unwrap();
             let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
             let address = listener.local_addr().unwrap();
             let public_url = settings.public_url.map(|url| PublicUrl::parse(&url).unwrap());
@@ -328,7 +339,7 @@ impl TestApp {
 
     /// The database, for actions without an endpoint. Also while the app is stopped.
     pub(crate) async fn open_store(&self) -> Store {
-        Store::open(self.database_url()).await.unwrap()
+        Store::open_with(self.database_url(), self.settings.waits).await.unwrap()
     }
 
     /// Everything in the database.
