@@ -14,8 +14,8 @@ use wiremock::ResponseTemplate;
 
 use crate::analytics_pages::{NOON, at};
 use crate::helpers::{
-    Archive, Browser, Installation, METRICS_TOKEN, PASSWORD, Settings, TestApp, TestResponse, days, intent,
-    rows, statements_of, until,
+    Archive, Browser, Installation, METRICS_TOKEN, Settings, TestApp, TestResponse, days, intent, rows,
+    statements_of, until,
 };
 use exposition::{Exposition, read};
 
@@ -101,8 +101,7 @@ async fn metrics_count_finished_and_waiting_work() {
         archive.write(day, rows(&[("/quickstart", 40, 20)])).await;
     }
     app.upstream.accepts_jobs().await;
-    let operator = app.anonymous();
-    assert_eq!(operator.sign_in("olga", PASSWORD).await.status, 200);
+    let operator = app.sign_in_with_password("olga").await;
     app.anonymous().sign_in("olga", "some other words entirely").await;
     assert_eq!(operator.created("Fix typos").await["state"], "active");
     let more = [("project", "docs"), ("prompt", "Fix more typos"), ("intent", &intent()), ("queue", "on")];

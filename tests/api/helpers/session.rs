@@ -1,5 +1,4 @@
-//! Sessions without passwords. Checking a password is slow on purpose, and only some tests are about it: those call
-//! [`Browser::sign_in`].
+//! Sessions without passwords. Checking a password is slow on purpose, and only some tests are about it.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr};
@@ -15,6 +14,7 @@ use docket::server::store::accounts::admission::{Account, Admitted};
 use tower::{Layer, ServiceExt, service_fn};
 
 use super::browser::Browser;
+use super::secrets::PASSWORD;
 use super::{TestApp, within_deadline};
 
 impl TestApp {
@@ -26,6 +26,14 @@ impl TestApp {
         let response =
             within_deadline("the sign-in", self.runtime().spawn(opened(state, user))).await.unwrap();
         browser.store_cookies(response.headers());
+        browser
+    }
+
+    /// As [`Self::sign_in`], with the password.
+    pub(crate) async fn sign_in_with_password(&self, name: &str) -> Browser {
+        let browser = self.anonymous();
+        let response = browser.sign_in(name, PASSWORD).await;
+        assert_eq!(response.status, 200, "{}", response.text);
         browser
     }
 }
