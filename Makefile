@@ -6,7 +6,7 @@ BUILD_CACHE ?= $(HOME)/.cache/docket-build
 export BUILD_CACHE
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev build dist test lint supply-chain fmt fuzz e2e conformance crash soak soak-faults soak-code-host attack bench screenshots setup clean
+.PHONY: help run dev build dist test test-all lint supply-chain fmt fuzz e2e conformance crash soak soak-faults soak-code-host attack bench screenshots setup clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,15 +26,18 @@ dist: ## Write dist/: tar file, Debian package, root of a container, SBOM and ch
 	@scripts/setup.sh dist
 	@scripts/dist.sh
 
-test: ## Check and test everything; the last line counts what passed and failed
+test: ## Check a change: format, lints, Rust tests, browser tests; the last line counts what passed and failed
 	@scripts/test.sh
+
+test-all: ## Check and test everything, for a release: also all tests on PostgreSQL, the packages, the supply chain
+	@scripts/test.sh all
 
 lint: ## Check formatting, clippy for server and browser, the types of the browser tests, and the description of the API
 	@scripts/setup.sh lint
 	@scripts/lint.sh
 
 supply-chain: ## Check licenses and sources of the dependencies, and known vulnerabilities where their databases can be reached
-	@scripts/setup.sh test
+	@scripts/setup.sh test-all
 	@scripts/supply-chain.sh
 
 fmt: ## Format the Rust code
@@ -46,8 +49,9 @@ fuzz: ## Fuzz the decoders, one minute each (SECONDS=, TARGETS=)
 	@scripts/setup.sh fuzz
 	@scripts/fuzz.sh $(or $(SECONDS),60) $(TARGETS)
 
-e2e: build ## Run the browser tests against the release binary
+e2e: ## Run the browser tests
 	@scripts/setup.sh test
+	@scripts/build.sh development
 	@scripts/e2e.sh
 
 conformance: ## Check a server against the specification: KEY=… make conformance URL=… PROJECT=… [JOB=…] [WRITES=1]
@@ -65,7 +69,7 @@ soak-faults: build ## Single things outside fail all the time (MINUTES=): everyt
 	@node scripts/soak-faults.mjs $$PWD/target/release/docket $(or $(MINUTES),5)
 
 soak-code-host: build ## Respond to the queries to GitHub at random, by its published schema (MINUTES=): no panic, no impossible state
-	cd end2end && SOAK_SECONDS=$$((60 * $(or $(MINUTES),10))) npx playwright test github_schema
+	cd end2end && BINARY=$$PWD/../target/release/docket SOAK_SECONDS=$$((60 * $(or $(MINUTES),10))) npx playwright test github_schema
 
 attack: build ## Attack the availability of the release binary in every known way at once (DURATION= in seconds), while a person works
 	@scripts/attack.sh $(or $(DURATION),30)

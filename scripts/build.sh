@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Builds the release with cargo-leptos: the front end first, compressed, then the server that embeds it, as target/release/docket. Prints
+# Builds the release: the front end first (cargo-leptos), compressed, then the server that embeds it, as target/release/docket. Prints
 # and checks the size of what a browser fetches. Does nothing if no input changed since the last build.
 #
 # `build.sh portable` builds it as it is passed on (docs/adr/0024-portable-binary.md): for any Linux with glibc 2.28 or later, and
-# the same bytes on every machine. `build.sh demo` builds target/demo/docket for `make run`, not optimized.
+# the same bytes on every machine. `build.sh demo` builds target/demo/docket for `make run`, not optimized. `build.sh development` builds
+# target/debug/docket for the browser tests, from what the Rust tests compiled. `build.sh site` builds only the front end, which is the same
+# for all of them.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
@@ -14,34 +16,55 @@ PORTABLE_GLIBC=2.28
 
 main() {
   local kind=${1:-native}
-  [[ $kind =~ ^(native|portable|demo)$ ]] || fail "usage: build.sh [portable|demo]"
   cd "$ROOT"
-  BINARY=target/release/docket
-  if [[ $kind == demo ]]; then BINARY=target/demo/docket; fi
-  STAMP=$BINARY.inputs
-  mkdir -p target/release target/demo "$BUILD_CACHE"
+  case $kind in
+    native | portable) BINARY=target/release/docket ;;
+    demo) BINARY=target/demo/docket ;;
+    development) BINARY=target/debug/docket ;;
+    site) BINARY= ;;
+    *) fail "usage: build.sh [portable|demo|development|site]" ;;
+  esac
+  mkdir -p target/release target/demo target/debug "$BUILD_CACHE"
   # Clones share cargo's target directory, so its docket may be of another clone.
   exec 9>"$BUILD_CACHE/build.lock"
   flock 9
   local wanted
   wanted=$(inputs)
+  site "$wanted" 9>&-
+  [[ -n $BINARY ]] || return 0
   if up_to_date "$kind" "$wanted"; then
     say "$BINARY is up to date."
-    cat "$STAMP.weight"
     return
   fi
-  rm -f "$STAMP"
+  rm -f "$BINARY.inputs"
   build_"$kind" 9>&-
-  every_asset_is_compressed
-  # The stamp is written last, so that a build that is too large fails again.
-  "$ROOT/scripts/weight.sh" | tee "$STAMP.weight"
-  printf '%s\n' "$wanted" "$kind" >"$STAMP"
+  printf '%s\n' "$wanted" "$kind" >"$BINARY.inputs"
 }
 
 # A portable binary runs here, too.
 up_to_date() {
-  [[ -x $BINARY && -f $STAMP ]] || return 1
-  [[ $(<"$STAMP") == "$2"$'\n'"$1" || $(<"$STAMP") == "$2"$'\n'portable ]]
+  [[ -x $BINARY && -f $BINARY.inputs ]] || return 1
+  [[ $(<"$BINARY.inputs") == "$2"$'\n'"$1" || $(<"$BINARY.inputs") == "$2"$'\n'portable ]]
+}
+
+# The front end, as every binary embeds it: the same bytes on every machine.
+site() {
+  local stamp=$SITE.inputs
+  if [[ -d $SITE/pkg && -f $stamp && $(<"$stamp") == "$1" ]]; then
+    say "$SITE is up to date."
+    cat "$SITE.weight"
+    return
+  fi
+  rm -f "$stamp"
+  (
+    hide_place_and_time
+    cargo leptos build --release --precompress --cargo-locked --frontend-only
+  )
+  gzip_without_time
+  every_asset_is_compressed
+  # The stamp is written last, so that a build that is too large fails again.
+  "$ROOT/scripts/weight.sh" | tee "$SITE.weight"
+  printf '%s\n' "$1" >"$stamp"
 }
 
 # One checksum over all inputs of the binary.
@@ -68,27 +91,27 @@ every_asset_is_compressed() {
 }
 
 build_native() {
-  leptos
+  cargo build --release --locked --bin docket --features ssr
   publish "$CARGO_TARGET_DIR/release/docket"
 }
 
 build_demo() {
-  leptos --frontend-only
   cargo build --profile demo --locked --bin docket --features ssr
   publish "$CARGO_TARGET_DIR/demo/docket"
 }
 
+build_development() {
+  cargo build --locked --bin docket --features ssr,embed
+  publish "$CARGO_TARGET_DIR/debug/docket"
+}
+
 build_portable() {
   hide_place_and_time
-  leptos --frontend-only
-  gzip_without_time
   # These flags replace those of .cargo/config.toml.
   CARGO_ENCODED_RUSTFLAGS+=$'\x1f--cfg\x1ferase_components' \
     cargo-zigbuild zigbuild --release --locked --bin docket --features ssr --target "$PORTABLE_TARGET.$PORTABLE_GLIBC"
   publish "$CARGO_TARGET_DIR/$PORTABLE_TARGET/release/docket"
 }
-
-leptos() { cargo leptos build --release --precompress --cargo-locked "$@"; }
 
 # cargo-leptos writes the time of the build into each gzip file.
 gzip_without_time() {

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Runs the browser tests (Playwright, Chromium) against target/release/docket, which must exist. Arguments go to Playwright:
+# Runs the browser tests (Playwright, Chromium) against target/debug/docket, which must exist, or against BINARY. Arguments go to Playwright:
 # `scripts/e2e.sh -g "sign in"`, or with windows `CHROMIUM=/usr/bin/chromium scripts/e2e.sh --headed -g "sign in"`.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
-[[ -x $ROOT/target/release/docket ]] || fail "there is no target/release/docket: make build"
+export BINARY=${BINARY:-$ROOT/target/debug/docket}
+[[ -x $BINARY ]] || fail "there is no $BINARY: scripts/build.sh development"
 cd "$ROOT/end2end"
 exec playwright test "$@"

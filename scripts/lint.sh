@@ -13,7 +13,7 @@ lint() {
       cargo fmt --manifest-path fuzz/Cargo.toml --check
       ;;
     server)
-      cargo clippy --locked --package docket --package docket-emulator --features ssr --all-targets -- -D warnings
+      cargo clippy --locked "${SERVER_PACKAGES[@]}" --features ssr --all-targets -- -D warnings
       ;;
     browser) cargo clippy --locked --package docket-frontend --features hydrate --target wasm32-unknown-unknown -- -D warnings ;;
     end2end) tsc --project end2end/tsconfig.json --noEmit ;;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the missing tools for building (`setup.sh build`), checking (`setup.sh lint`), developing (`setup.sh dev`), packaging (`setup.sh dist`), testing
-# (`setup.sh test`), measuring (`setup.sh bench`) or fuzzing (`setup.sh fuzz`), and nothing else.
+# (`setup.sh test`, or `setup.sh test-all` for everything), measuring (`setup.sh bench`) or fuzzing (`setup.sh fuzz`), and nothing else.
 # Takes less than a second if nothing is missing. Several instances may run at once.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
@@ -15,10 +15,11 @@ main() {
     lint) steps=(npm_tools wasm_std) ;;
     dev) steps=(npm_tools wasm_std wasm_bindgen_cli cargo_leptos) ;;
     dist) steps=(zig npm_tools wasm_std cargo_deb cargo_cyclonedx wasm_bindgen_cli cargo_leptos) ;;
-    test) steps=(systemd_analyze chromium chromium_with_windows postgresql servers debian_11 zig schemathesis npm_tools wasm_std cargo_deny cargo_deb cargo_cyclonedx wasm_bindgen_cli cargo_leptos) ;;
+    test) steps=(systemd_analyze chromium chromium_with_windows postgresql servers npm_tools wasm_std wasm_bindgen_cli cargo_leptos) ;;
+    test-all) steps=(systemd_analyze chromium chromium_with_windows postgresql servers debian_11 zig schemathesis npm_tools wasm_std cargo_deny cargo_deb cargo_cyclonedx wasm_bindgen_cli cargo_leptos) ;;
     bench) steps=(chromium_with_windows postgresql npm_tools) ;;
     fuzz) steps=(cargo_fuzz) ;;
-    *) fail "usage: setup.sh [build|lint|dev|dist|test|bench|fuzz]" ;;
+    *) fail "usage: setup.sh [build|lint|dev|dist|test|test-all|bench|fuzz]" ;;
   esac
   require_basics
   mkdir -p "$LOGS"

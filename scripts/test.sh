@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# All checks and tests that a change must pass, the fastest first. Stops at the first stage that fails.
+# `test.sh`: the checks and tests that a change must pass, the fastest first. `test.sh all`: everything, for a release, and before an issue is
+# called resolved. Stops at the first stage that fails.
 # The last line is `N passed, N failed`, the sum of all Rust tests, all browser tests, and each other stage as one check.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
 
 SUMMARY=target/test-summary
+# Of the Rust tests. The binary that they build has the site in it, for the browser tests.
+OPTIONS=(--locked --features ssr,embed --no-fail-fast)
 # Deadline for the tests of one stage: several times their duration on a busy machine.
 TESTS_MAX=${TESTS_MAX:-60m}
 passed=0
@@ -16,24 +19,39 @@ skipped=0
 export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$((2 * $(nproc)))}
 
 main() {
+  local all=false
+  case ${1:-} in
+    "") ;;
+    all) all=true ;;
+    *) fail "usage: test.sh [all]" ;;
+  esac
   cd "$ROOT"
   mkdir -p target
   rm -f "$SUMMARY"
   trap summarise EXIT
-  check "set-up" scripts/setup.sh test
+  if $all; then check "set-up" scripts/setup.sh test-all; else check "set-up" scripts/setup.sh test; fi
   check "format" scripts/lint.sh format
-  check "clippy for the browser" scripts/lint.sh browser
-  check "clippy for the server" scripts/lint.sh server
   check "types of the browser tests" scripts/lint.sh end2end
   check "description of the API" scripts/lint.sh api
-  check "supply chain" scripts/supply-chain.sh
-  rust_tests "Rust tests" rust_test --package docket --package docket-emulator
-  postgres_tests
-  # The browser tests use the binary of the release.
-  check "release build and packages" scripts/dist.sh
-  counted_tests "packages" scripts/dist-test.sh
-  counted_tests "API and its description" scripts/api-test.sh
-  browser_tests
+  if $all; then check "supply chain" scripts/supply-chain.sh; fi
+  check "clippy for the browser" scripts/lint.sh browser
+  check "clippy for the server" scripts/lint.sh server
+  # Before the server, which embeds it.
+  check "front end and its weight" scripts/build.sh site
+  rust_tests "Rust tests" rust_test "${SERVER_PACKAGES[@]}"
+  if $all; then
+    postgres_tests "all Rust tests on PostgreSQL"
+    check "release build and packages" scripts/dist.sh
+    counted_tests "packages" scripts/dist-test.sh
+    counted_tests "API and its description" scripts/api-test.sh
+    browser_tests target/release/docket
+  else
+    local modules
+    mapfile -t modules < <(modules_on_postgres)
+    postgres_tests "Rust tests on PostgreSQL" "${modules[@]}"
+    check "binary for the browser tests" scripts/build.sh development
+    browser_tests target/debug/docket
+  fi
 }
 
 # A stage that counts as one check.
@@ -45,26 +63,34 @@ check() {
   judge "$name" "$started" "$status" $((status == 0)) $((status != 0)) 0
 }
 
-# The Rust tests that use a database, on a PostgreSQL server that ends with this stage.
+# postgres_tests NAME [MODULE…]: the Rust tests that use a database, on a PostgreSQL server that ends with this stage; of tests/api, only these
+# modules, or all.
 postgres_tests() {
-  local name="Rust tests on PostgreSQL" server
+  local name=$1 server
+  shift
   coproc server_of_tests { scripts/postgres.sh; }
   # Its standard input ends with this process, too.
   local input=${server_of_tests[1]} process=$server_of_tests_PID
   if ! read -r -t 60 server <&"${server_of_tests[0]}"; then
     judge "$name" "$SECONDS" 1 0 1 0
   fi
-  TEST_DATABASE=postgres TEST_POSTGRES_URL=$server rust_tests "$name" on_database
+  TEST_DATABASE=postgres TEST_POSTGRES_URL=$server counted_tests "$name" on_database "$@"
   exec {input}>&-
   wait "$process" || true
 }
 
-# The tests that use a database.
+# on_database [MODULE…]
 on_database() {
   local status=0
-  rust_test --lib "$@" server::store || status=$?
-  rust_test --test api --test crash "$@" || status=$?
+  rust_test "${SERVER_PACKAGES[@]}" --lib "${OPTIONS[@]}" || status=$?
+  rust_test "${SERVER_PACKAGES[@]}" --test crash "${OPTIONS[@]}" || status=$?
+  rust_test "${SERVER_PACKAGES[@]}" --test api "${OPTIONS[@]}" -- "${@/%/::}" || status=$?
   return "$status"
+}
+
+# The modules of tests/api that run on PostgreSQL each time: the first part of the list.
+modules_on_postgres() {
+  sed -n '/^## make test$/,/^## make test-all$/ { /^[^#]/p }' tests/api/on_postgres.txt
 }
 
 # cargo test with a deadline: a test that waits forever fails the stage. The compilation before it has no deadline. Temporary files are in
@@ -83,7 +109,7 @@ rust_test() {
 
 # rust_tests NAME COMMAND…
 rust_tests() {
-  counted_tests "$@" --locked --features ssr --no-fail-fast
+  counted_tests "$@" "${OPTIONS[@]}"
 }
 
 # counted_tests NAME COMMAND…: a stage whose output has counts in the format of cargo test.
@@ -99,15 +125,16 @@ counted_tests() {
   judge "$name" "$started" "$status" "$good" "$bad" "$left"
 }
 
+# browser_tests BINARY
 browser_tests() {
   local started=$SECONDS report=end2end/test-results/results.json status=0 good=0 bad=0 left=0
   say "== browser tests"
   rm -f "$report"
-  scripts/e2e.sh || status=$?
+  BINARY=$ROOT/$1 scripts/e2e.sh || status=$?
   if [[ -f $report ]]; then
     read -r good bad left < <(
       node -p 'const { stats, errors } = JSON.parse(require("fs").readFileSync(process.argv[1]));
-        [stats.expected + stats.flaky, stats.unexpected + errors.length, stats.skipped].join(" ")' "$report"
+        [stats.expected, stats.unexpected + stats.flaky + errors.length, stats.skipped].join(" ")' "$report"
     )
   fi
   judge "browser tests" "$started" "$status" "$good" "$bad" "$left"
@@ -134,4 +161,4 @@ summarise() {
   exit $((failed > 0))
 }
 
-main
+main "$@"

@@ -127,6 +127,7 @@ impl AppState {
         let code_hosts = code_host_connections(&base, code_hosts, authorities)?;
         let webhooks = webhook_sender(&base, webhooks, authorities, &public_url);
         let BaseServices { settings, store, clock, tasks, instruments, work, leaving } = base;
+        let waits = store.waits();
         let clock_check = ClockCheck::new(store.clone(), clock.clone(), tasks.failures().clone());
         Ok(Self(Arc::new(Shared {
             history,
@@ -156,7 +157,7 @@ impl AppState {
             attempts: auth.attempts,
             refusals: auth.refusals,
             passwords: auth.passwords,
-            query_permits: QueryPermits::default(),
+            query_permits: QueryPermits::new(waits.turn),
             tasks,
             retention: Retention::new(
                 store.clone(),

@@ -3,7 +3,7 @@
 
 use futures::future::join_all;
 
-use crate::helpers::{TestApp, intent};
+use crate::helpers::{Settings, TestApp, intent};
 
 #[tokio::test]
 async fn request_with_more_than_50_pages_is_refused_early() {
@@ -73,7 +73,7 @@ async fn list_of_unstarted_batches_has_only_the_beginning_of_their_texts() {
 
 #[tokio::test]
 async fn running_searches_limit_only_their_own_user() {
-    let app = TestApp::start().await;
+    let app = TestApp::with(Settings::default().with_real_waits()).await;
     let (viewer, other) = (app.sign_in("vera").await, app.operator().await);
     let vera = app.state().store.user_by_name("vera").await.unwrap().unwrap().id;
     let permits = &app.state().query_permits;
@@ -89,7 +89,7 @@ async fn running_searches_limit_only_their_own_user() {
 
 #[tokio::test]
 async fn every_query_over_the_list_waits_for_a_permit() {
-    let app = TestApp::start().await;
+    let app = TestApp::with(Settings::default().with_real_waits()).await;
     let operator = app.operator().await;
     let olga = app.state().store.user_by_name("olga").await.unwrap().unwrap().id;
     let permits = &app.state().query_permits;

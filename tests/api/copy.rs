@@ -38,7 +38,7 @@ fn id(job: &Value) -> &str {
 /// An app on a file, with something in every table.
 async fn filled() -> (TestApp, Browser) {
     let app = TestApp::in_file_with(at(NOON)).await;
-    let ada = app.sign_in("ada").await;
+    let ada = app.sign_in_with_password("ada").await;
     let receiver = MockServer::start().await;
     Mock::given(method("POST")).respond_with(ResponseTemplate::new(200)).mount(&receiver).await;
     fill(&app, &ada, &receiver, ODD).await;

@@ -17,6 +17,7 @@ mod process;
 mod provider;
 mod raw;
 mod secrets;
+mod session;
 pub(crate) mod sources;
 mod tls;
 mod upstream;

@@ -101,7 +101,7 @@ async fn metrics_count_finished_and_waiting_work() {
         archive.write(day, rows(&[("/quickstart", 40, 20)])).await;
     }
     app.upstream.accepts_jobs().await;
-    let operator = app.operator().await;
+    let operator = app.sign_in_with_password("olga").await;
     app.anonymous().sign_in("olga", "some other words entirely").await;
     assert_eq!(operator.created("Fix typos").await["state"], "active");
     let more = [("project", "docs"), ("prompt", "Fix more typos"), ("intent", &intent()), ("queue", "on")];

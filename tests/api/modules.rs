@@ -223,3 +223,17 @@ fn only_the_commands_use_the_emulator() {
         assert!(module.join("::").starts_with("docket::server::commands::"), "{module:?} uses the emulator");
     }
 }
+
+/// `scripts/test.sh` reads the list, too.
+#[test]
+fn every_test_module_is_listed_for_postgres_once() {
+    let listed =
+        include_str!("on_postgres.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let declared =
+        include_str!("main.rs").lines().filter_map(|line| line.strip_prefix("mod ")?.strip_suffix(';'));
+    let declared = declared.filter(|module| !["databases", "helpers"].contains(module));
+    let (mut listed, mut declared): (Vec<_>, Vec<_>) = (listed.collect(), declared.collect());
+    listed.sort_unstable();
+    declared.sort_unstable();
+    assert_eq!(listed, declared, "tests/api/on_postgres.txt");
+}

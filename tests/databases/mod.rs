@@ -8,21 +8,25 @@
 
 mod network;
 
-use std::io::{BufRead, BufReader};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{LazyLock, mpsc};
+use std::sync::{Arc, LazyLock, Mutex, mpsc};
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, Connection};
+use tokio::sync::OnceCell;
 
 #[allow(unused_imports, reason = "not every kind of test needs it")]
 pub(crate) use network::Network;
 
-/// The migrated database from which all others are copied.
-const TEMPLATE: &str = "docket_template";
+/// What the tests of this process made once, by name.
+type Once<T> = LazyLock<Mutex<HashMap<String, Arc<OnceCell<T>>>>>;
 
 /// How long the server may take to start.
 const SERVER_STARTS_WITHIN: Duration = Duration::from_secs(120);
@@ -35,17 +39,31 @@ pub(crate) struct TestDatabase {
 }
 
 impl TestDatabase {
-    /// A migrated database of the kind under test: `file`, or one on the server. `migrate` opens the database at a URL once.
-    pub(crate) async fn new(file: &Path, migrate: impl AsyncFn(String)) -> Self {
+    /// A copy of `template`, of the kind under test: in `file`, or on the server. The first copy makes the template: `fill` opens the database at a
+    /// URL, writes what copies contain, and closes it.
+    pub(crate) async fn copied(file: &Path, template: &str, fill: impl AsyncFn(String)) -> Self {
         if !is_postgres() {
-            return Self::of_file(file);
+            return Self::copied_file(file, template, fill).await;
         }
-        static TEMPLATE_IS_THERE: tokio::sync::OnceCell<()> = tokio::sync::OnceCell::const_new();
-        TEMPLATE_IS_THERE.get_or_init(|| template(migrate)).await;
-        Self::of_server(&format!("TEMPLATE {TEMPLATE}")).await
+        static TEMPLATES: Once<()> = LazyLock::new(Mutex::default);
+        let name = format!("template_{}_{template}", std::process::id());
+        let made = TEMPLATES.lock().unwrap().entry(name.clone()).or_default().clone();
+        made.get_or_init(|| make_template(&name, fill)).await;
+        Self::of_server(&format!("TEMPLATE {name}")).await
     }
 
-    /// As [`Self::new`], without any tables.
+    /// As [`Self::copied`], in a file, whatever kind is under test.
+    pub(crate) async fn copied_file(file: &Path, template: &str, fill: impl AsyncFn(String)) -> Self {
+        static TEMPLATES: Once<Vec<u8>> = LazyLock::new(Mutex::default);
+        let made = TEMPLATES.lock().unwrap().entry(template.to_owned()).or_default().clone();
+        let content = made.get_or_init(|| file_template(fill)).await;
+        // As Docket creates a file.
+        let mut copy = File::options().write(true).create_new(true).mode(0o600).open(file).unwrap();
+        copy.write_all(content).unwrap();
+        Self::of_file(file)
+    }
+
+    /// A database of the kind under test, without any tables.
     pub(crate) async fn empty(file: &Path) -> Self {
         if is_postgres() { Self::of_server("").await } else { Self::of_file(file) }
     }
@@ -129,23 +147,25 @@ pub(crate) fn start(arguments: &[&str]) -> String {
     address.trim().to_owned()
 }
 
-/// Makes the template, unless another process of this run did.
-async fn template(migrate: impl AsyncFn(String)) {
+/// The content of a database file that `fill` wrote.
+async fn file_template(fill: impl AsyncFn(String)) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("template.db");
+    fill(format!("sqlite://{}", file.display())).await;
+    // The last connection writes the log into the file, and removes it.
+    assert!(!folder.path().join("template.db-wal").exists(), "a connection to the template is still open");
+    std::fs::read(file).unwrap()
+}
+
+/// Makes a template on the server.
+async fn make_template(name: &str, fill: impl AsyncFn(String)) {
     let mut server = connect("postgres").await;
-    run(&mut server, "SELECT pg_advisory_lock(1)".to_owned()).await;
-    let there: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM pg_database WHERE datname = $1")
-        .bind(TEMPLATE)
-        .fetch_one(&mut server)
-        .await
-        .unwrap();
-    if there == 0 {
-        run(&mut server, "DROP DATABASE IF EXISTS docket_unfinished".to_owned()).await;
-        run(&mut server, "CREATE DATABASE docket_unfinished".to_owned()).await;
-        migrate(url_of("docket_unfinished")).await;
-        let rest = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = 'docket_unfinished'";
-        run(&mut server, rest.to_owned()).await;
-        run(&mut server, format!("ALTER DATABASE docket_unfinished RENAME TO {TEMPLATE}")).await;
-    }
+    run(&mut server, format!("CREATE DATABASE {name}")).await;
+    fill(url_of(name)).await;
+    // A database with connections cannot be copied.
+    let rest =
+        format!("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '{name}'");
+    run(&mut server, rest).await;
     server.close().await.unwrap();
 }
 

@@ -15,4 +15,5 @@ pub mod tasks;
 pub mod traces;
 pub mod turns;
 pub mod username;
+pub mod waits;
 pub mod work;

@@ -8,12 +8,11 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::waits::Waits;
 use model::error::{AppError, ErrorCode};
 
 /// The maximum number of concurrent queries of one person.
 const CONCURRENCY_LIMIT: usize = 2;
-/// How long a query waits for the person's earlier ones. Pages run several.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The permits of all people, by their ids. Clones share them.
 #[derive(Clone)]
@@ -36,11 +35,16 @@ pub struct UserPermits {
 
 impl Default for QueryPermits {
     fn default() -> Self {
-        Self { people: Arc::default(), patience: PATIENCE }
+        Self::new(Waits::default().turn)
     }
 }
 
 impl QueryPermits {
+    /// `patience`: how long a query waits for the person's earlier ones. Pages run several.
+    pub fn new(patience: Duration) -> Self {
+        Self { people: Arc::default(), patience }
+    }
+
     /// Waits for a permit of this person. Fails with 503 if their earlier queries take too long.
     pub async fn acquire(&self, user_id: &str) -> Result<QueryPermit, AppError> {
         let permits = {

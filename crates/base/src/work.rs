@@ -13,11 +13,11 @@ use model::time::Timestamp;
 /// A handler cannot make one, because `main` has taken it, and there is no other way to get one:
 ///
 /// ```compile_fail,E0423
-/// let docket = crate::work::Docket(());
+/// let docket = docket_base::work::Docket(());
 /// ```
 ///
 /// ```compile_fail,E0599
-/// let docket = crate::work::Docket::default();
+/// let docket = docket_base::work::Docket::default();
 /// ```
 #[derive(Debug)]
 pub struct Docket(());
@@ -27,13 +27,13 @@ pub struct Docket(());
 /// It has no public fields and no `Default`, so code without a [`Docket`] cannot make one:
 ///
 /// ```compile_fail,E0451
-/// use crate::clock::Clock;
-/// use crate::work::Work;
+/// use docket_base::clock::Clock;
+/// use docket_base::work::Work;
 /// let work = Work { name: "request", by: model::audit::Actor::docket(), clock: Clock::system() };
 /// ```
 ///
 /// ```compile_fail,E0599
-/// let work = crate::work::Work::default();
+/// let work = docket_base::work::Work::default();
 /// ```
 #[derive(Clone)]
 pub struct Work {
@@ -78,14 +78,6 @@ impl Work {
 
     pub fn now(&self) -> Timestamp {
         self.clock.now()
-    }
-}
-
-#[cfg(any(test, feature = "test"))]
-impl Work {
-    /// Work of a test, recorded as an act of `by`.
-    pub fn of_test(by: &Actor, time: Timestamp) -> Self {
-        Self { name: "test", by: by.clone(), clock: Clock::frozen(time) }
     }
 }
 

@@ -30,13 +30,14 @@ pub(crate) use self::catalogue::{Kind, Migration, Table};
 pub use self::file::{CountedCall, Exclusive, Unfit, allow_serving, file_of, must_be_whole};
 pub use self::identity::FileFault;
 pub(crate) use self::identity::FileIdentity;
-pub(crate) use self::interruption::{AT_ONCE, Connections, PATIENCE};
+pub(crate) use self::interruption::{AT_ONCE, Connections};
 pub(crate) use self::json::{parsed as parsed_json, read as read_json};
 pub use self::path::url_of;
 #[cfg(test)]
 pub(crate) use self::search::fts5;
 pub(crate) use self::search::{Phrase, Term, Texts};
 use super::StoreError;
+use base::waits::Waits;
 
 /// The kind of database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,20 +76,25 @@ impl Dialect {
     }
 
     /// Opens the database at `url` and migrates it. Creates a file; waits at most `patience` for a server.
-    pub(crate) async fn open(url: &str, patience: Duration, copy: UpgradeCopy) -> Result<Opened, StoreError> {
+    pub(crate) async fn open(
+        url: &str,
+        patience: Duration,
+        copy: UpgradeCopy,
+        waits: Waits,
+    ) -> Result<Opened, StoreError> {
         sqlx::any::install_default_drivers();
         match Self::of(url) {
-            Self::Sqlite => sqlite::open(url, copy).await,
-            Self::Postgres => postgres::open(url, patience).await,
+            Self::Sqlite => sqlite::open(url, copy, waits).await,
+            Self::Postgres => postgres::open(url, patience, waits).await,
         }
     }
 
     /// Opens an existing database of this version read-only.
-    pub(crate) async fn open_to_read(url: &str) -> Result<Opened, StoreError> {
+    pub(crate) async fn open_to_read(url: &str, waits: Waits) -> Result<Opened, StoreError> {
         sqlx::any::install_default_drivers();
         match Self::of(url) {
-            Self::Sqlite => sqlite::open_to_read(url).await,
-            Self::Postgres => postgres::open_to_read(url).await,
+            Self::Sqlite => sqlite::open_to_read(url, waits).await,
+            Self::Postgres => postgres::open_to_read(url, waits).await,
         }
     }
 

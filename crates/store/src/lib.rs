@@ -41,12 +41,10 @@ use self::jobs::list::KnownStates;
 pub use self::write::Authority;
 pub(crate) use self::write::Change;
 use base::config::UpgradeCopy;
+use base::waits::Waits;
 use model::error::{AppError, ErrorCode};
 use model::id::{JobId, ProjectId};
 use model::time::Timestamp;
-
-/// How long the readiness check waits. The probe that requests it gives up after five seconds.
-const READY_WITHIN: Duration = Duration::from_secs(3);
 
 /// How long startup waits for a database server that does not answer, unless configured.
 pub const SERVER_PATIENCE: Duration = Duration::from_secs(30);
@@ -59,6 +57,7 @@ pub struct Store {
     /// One connection for counters.
     counts: AnyPool,
     queries: query_pool::QueryPool,
+    waits: Waits,
     /// `None` for a database server.
     file: Option<FileIdentity>,
     /// The id of this process among those that share the database.
@@ -167,27 +166,47 @@ impl Store {
         Self::open_within(url, SERVER_PATIENCE, UpgradeCopy::Never).await
     }
 
+    /// As [`Self::open`], with waits other than those of an installation.
+    pub async fn open_with(url: &str, waits: Waits) -> Result<Self, StoreError> {
+        Self::opened(url, SERVER_PATIENCE, UpgradeCopy::Never, waits).await
+    }
+
     /// As [`Self::open`], but waits at most `patience` for a server, and copies a file before it is migrated.
     pub async fn open_within(url: &str, patience: Duration, copy: UpgradeCopy) -> Result<Self, StoreError> {
-        let store = Self::of(Dialect::open(url, patience, copy).await?);
-        ids::go_on_after(&store.pool).await?;
-        Ok(store)
+        Self::opened(url, patience, copy, Waits::default()).await
     }
 
     /// Opens an existing database of this version read-only; nothing is created or migrated.
     pub async fn open_to_read(url: &str) -> Result<Self, StoreError> {
-        Ok(Self::of(Dialect::open_to_read(url).await?))
+        let waits = Waits::default();
+        Ok(Self::of(Dialect::open_to_read(url, waits).await?, waits))
     }
 
-    fn of(Opened { dialect, pool, counts, queries, file }: Opened) -> Self {
-        let queries = query_pool::QueryPool::of(queries);
-        Self { dialect, pool, counts, queries, file, instance: new_id().into(), states: Arc::default() }
+    async fn opened(
+        url: &str,
+        patience: Duration,
+        copy: UpgradeCopy,
+        waits: Waits,
+    ) -> Result<Self, StoreError> {
+        let store = Self::of(Dialect::open(url, patience, copy, waits).await?, waits);
+        ids::go_on_after(&store.pool).await?;
+        Ok(store)
     }
 
-    /// Whether the database responds within three seconds, and is migrated.
+    fn of(Opened { dialect, pool, counts, queries, file }: Opened, waits: Waits) -> Self {
+        let queries = query_pool::QueryPool::of(queries, waits);
+        let (instance, states) = (new_id().into(), Arc::default());
+        Self { dialect, pool, counts, queries, waits, file, instance, states }
+    }
+
+    pub fn waits(&self) -> Waits {
+        self.waits
+    }
+
+    /// Whether the database responds soon, and is migrated.
     pub async fn ready(&self) -> Result<(), StoreError> {
         let response = sqlx::query("SELECT COUNT(*) FROM jobs WHERE id = ''").fetch_one(&self.pool);
-        match tokio::time::timeout(READY_WITHIN, response).await {
+        match tokio::time::timeout(self.waits.ready, response).await {
             Ok(response) => Ok(response.map(drop)?),
             Err(_) => Err(StoreError::Unavailable(sqlx::Error::PoolTimedOut)),
         }

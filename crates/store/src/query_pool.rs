@@ -8,19 +8,21 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::StoreError;
 use super::dialect::select::Statement;
-use super::dialect::{AT_ONCE, Connections, PATIENCE, is_interruption};
+use super::dialect::{AT_ONCE, Connections, is_interruption};
 use base::query_permits::QueryPermit;
+use base::waits::Waits;
 
 /// Cloning gives another handle.
 #[derive(Clone)]
 pub(crate) struct QueryPool {
     connections: Connections,
     snapshots: Arc<Semaphore>,
+    waits: Waits,
 }
 
 impl QueryPool {
-    pub(crate) fn of(connections: Connections) -> Self {
-        Self { connections, snapshots: Arc::new(Semaphore::new(AT_ONCE as usize)) }
+    pub(crate) fn of(connections: Connections, waits: Waits) -> Self {
+        Self { connections, snapshots: Arc::new(Semaphore::new(AT_ONCE as usize)), waits }
     }
 
     /// The only row of a query's result. The caller needs a permit of the requesting user.
@@ -34,7 +36,7 @@ impl QueryPool {
 
     /// A permit for a snapshot of the daily history, which uses one of the other connections for a while.
     pub(crate) async fn snapshot_permit(&self) -> Result<OwnedSemaphorePermit, StoreError> {
-        let permit = tokio::time::timeout(PATIENCE, self.snapshots.clone().acquire_owned()).await;
+        let permit = tokio::time::timeout(self.waits.turn, self.snapshots.clone().acquire_owned()).await;
         permit.ok().and_then(Result::ok).ok_or(StoreError::Busy)
     }
 

@@ -17,6 +17,8 @@ mod passkeys;
 mod pull_requests;
 mod reading;
 
+use std::sync::LazyLock;
+
 use tempfile::TempDir;
 
 use self::databases::TestDatabase;
@@ -26,8 +28,9 @@ use super::jobs::list::JobFilter;
 use super::jobs::seen::Reader;
 use super::platform::budget::{Meters, ScopeLimit};
 use super::*;
+use base::clock::Clock;
 use base::query_permits::{QueryPermit, QueryPermits};
-use base::work::Work;
+use base::work::{Docket, Work};
 use model::audit::Actor;
 use model::id::{IntentId, ProjectId};
 use model::job::{DeliveryState, JobState, RemoteJob};
@@ -40,9 +43,10 @@ const NOON: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
 const FILE: &str = "ledger.db";
 
-/// Docket's own work, at noon.
+/// Docket's own work, at noon. Tests run in one process, so they share its right to write.
 pub(crate) fn work() -> Work {
-    Work::of_test(&Actor::docket(), NOON)
+    static DOCKET: LazyLock<Docket> = LazyLock::new(|| Docket::take().unwrap());
+    DOCKET.task("test", Clock::frozen(NOON))
 }
 
 struct Ledger {
@@ -114,8 +118,8 @@ pub(crate) async fn permit() -> QueryPermit {
 
 /// A new database of the kind under test.
 pub(crate) async fn database(folder: &TempDir) -> TestDatabase {
-    TestDatabase::new(&folder.path().join(FILE), async |url| Store::open(&url).await.unwrap().close().await)
-        .await
+    let migrate = async |url: String| Store::open(&url).await.unwrap().close().await;
+    TestDatabase::copied(&folder.path().join(FILE), "migrated", migrate).await
 }
 
 fn remote(id: &str, status: &str) -> RemoteJob {
@@ -391,13 +395,7 @@ async fn finished_job_and_its_webhook_event_commit_together() {
     let kind = WebhookKind::Json;
     let webhook = ledger
         .store
-        .add_webhook(
-            (&Work::of_test(&ledger.author, NOON)).into(),
-            &ledger.project,
-            kind,
-            "https://a.example",
-            "s",
-        )
+        .add_webhook(Authority::Test(&ledger.author, NOON), &ledger.project, kind, "https://a.example", "s")
         .await
         .unwrap();
     let message = ledger.commit("i-1", "text").await.unwrap();

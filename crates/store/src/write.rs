@@ -24,6 +24,9 @@ pub enum Authority<'a> {
     Request(&'a Authorization),
     /// A background task or a command.
     Docket(&'a Work),
+    /// What a person does in a test, without a request.
+    #[cfg(test)]
+    Test(&'a Actor, Timestamp),
 }
 
 /// A transaction that writes, with who writes and when. Dropped without a commit, it changes nothing.
@@ -69,6 +72,8 @@ impl Store {
         let check = match authority {
             Authority::Request(authorization) => Check::Request(authorization),
             Authority::Docket(_) => Check::Nothing,
+            #[cfg(test)]
+            Authority::Test(..) => Check::Nothing,
         };
         Write { statement: Statement { area, check, ..self.unchecked() }, authority }
     }
@@ -112,6 +117,8 @@ impl Authority<'_> {
         match self {
             Self::Request(authorization) => authorization.actor(),
             Self::Docket(work) => work.actor().clone(),
+            #[cfg(test)]
+            Self::Test(by, _) => (*by).clone(),
         }
     }
 
@@ -120,6 +127,8 @@ impl Authority<'_> {
         match self {
             Self::Request(authorization) => authorization.now(),
             Self::Docket(work) => work.now(),
+            #[cfg(test)]
+            Self::Test(_, now) => *now,
         }
     }
 }

@@ -1,5 +1,5 @@
 //! The queue in front of password hashing, which needs a core and much memory for each password. Two threads hash and
-//! reuse their memory. At most [`WAITING_MAX`] passwords wait, at most [`DEADLINE`].
+//! reuse their memory. At most [`WAITING_MAX`] passwords wait, for a limited time.
 //!
 //! The queue is fair: known clients go first, then those whose network was served least recently. A network is a /24 of
 //! IPv4, or for IPv6 a /48, a /56 within it, and a /64 within that. A full queue refuses the last in that order.
@@ -22,7 +22,6 @@ use base::allocator;
 const AT_ONCE: usize = 2;
 /// A few seconds of work.
 const WAITING_MAX: usize = 200;
-const DEADLINE: Duration = Duration::from_secs(5);
 /// How long a thread keeps its memory without work.
 const IDLE: Duration = Duration::from_secs(10);
 /// How long served requests of a network count against it.
@@ -91,14 +90,13 @@ impl Requester {
     }
 }
 
-impl Default for Hashing {
-    fn default() -> Self {
-        Self::new(WAITING_MAX, DEADLINE)
-    }
-}
-
 impl Hashing {
-    fn new(waiting_max: usize, deadline: Duration) -> Self {
+    /// `deadline`: how long a password waits for others.
+    pub(super) fn new(deadline: Duration) -> Self {
+        Self::with(WAITING_MAX, deadline)
+    }
+
+    fn with(waiting_max: usize, deadline: Duration) -> Self {
         let (queue, arrival) = (Mutex::default(), Condvar::new());
         Self(Arc::new(Shared { queue, arrival, waiting_max, deadline }))
     }
@@ -253,7 +251,7 @@ mod tests {
 
     /// A queue whose threads are blocked until the returned senders are dropped.
     async fn blocked(waiting_max: usize, deadline: Duration) -> (Arc<Hashing>, Vec<mpsc::Sender<()>>) {
-        let hashing = Arc::new(Hashing::new(waiting_max, deadline));
+        let hashing = Arc::new(Hashing::with(waiting_max, deadline));
         let mut blocked = Vec::new();
         for _ in 0..AT_ONCE {
             let (release, released) = mpsc::channel::<()>();
@@ -297,7 +295,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn at_most_two_hash_at_once_and_reuse_memory() {
-        let hashing = Hashing::new(WAITING_MAX, Duration::from_secs(60));
+        let hashing = Hashing::new(Duration::from_secs(60));
         let (now, most, grown) =
             (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let all = (0..20).map(|_| {
@@ -366,7 +364,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn panic_ends_only_its_own_work() {
-        let hashing = Hashing::new(10, Duration::from_secs(60));
+        let hashing = Hashing::with(10, Duration::from_secs(60));
         for _ in 0..AT_ONCE {
             assert_eq!(hashing.run(from("127.0.0.1"), |_| panic!("of the test")).await, Err::<(), _>(Busy));
         }

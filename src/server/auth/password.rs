@@ -1,6 +1,7 @@
 //! Password hashes: Argon2id with the parameters OWASP recommends (19 MiB, 2 passes, 1 lane). `hashing` schedules them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use argon2::password_hash::rand_core::OsRng;
 use argon2::password_hash::{self, Output, ParamsString, PasswordHash, Salt, SaltString};
@@ -70,10 +71,15 @@ impl From<Busy> for PasswordError {
 }
 
 /// Hashes and checks passwords in the queue. Clones share their state.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Passwords(Arc<Hashing>);
 
 impl Passwords {
+    /// `patience`: how long a password waits for others.
+    pub fn new(patience: Duration) -> Self {
+        Self(Arc::new(Hashing::new(patience)))
+    }
+
     /// Like [`hash`], in the queue.
     pub async fn hash(&self, password: SecretString, requester: Requester) -> Result<String, PasswordError> {
         self.0.run(requester, move |memory| hashed(&password, memory)).await?
@@ -195,7 +201,7 @@ mod tests {
     #[tokio::test]
     async fn only_the_right_password_of_a_user_matches() {
         let (right, here) = (|| secret("correct horse battery"), requester());
-        let passwords = Passwords::default();
+        let passwords = Passwords::new(Duration::from_secs(60));
         let stored = passwords.hash(right(), here).await.expect("a hash");
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"));
         assert_eq!(
@@ -216,7 +222,7 @@ mod tests {
             let old = Argon2::new(algorithm, Version::V0x13, params);
             let salt = SaltString::generate(&mut OsRng);
             let stored = old.hash_password(b"correct horse battery", &salt).expect("a hash").to_string();
-            let check = Passwords::default()
+            let check = Passwords::new(Duration::from_secs(60))
                 .verify(secret("correct horse battery"), Some(stored), requester())
                 .await
                 .expect("a result");

@@ -33,9 +33,9 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::HeaderValue;
 use axum::middleware::{from_fn, from_fn_with_state};
-use axum_login::AuthManagerLayerBuilder;
 use axum_login::tower_sessions::cookie::{SameSite, time::Duration};
 use axum_login::tower_sessions::{Expiry, SessionManagerLayer};
+use axum_login::{AuthManagerLayer, AuthManagerLayerBuilder};
 use tower_http::CompressionLevel;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
@@ -81,12 +81,17 @@ fn with_responses(routes: Router<AppState>, state: &AppState) -> Router<AppState
 
 /// The session, and the checks that depend on it.
 fn with_session(routes: Router<AppState>, state: &AppState) -> Router<AppState> {
-    let backend = Backend::new(state.store.clone(), state.passwords.clone());
     routes
         .layer(from_fn_with_state(state.clone(), gate))
         .layer(from_fn_with_state(state.clone(), same_origin))
-        .layer(AuthManagerLayerBuilder::new(backend, sessions(state)).build())
+        .layer(session_layer(state))
         .layer(from_fn(with_owner))
+}
+
+/// Loads the session of a request and its person, and sets the cookie of a new session.
+pub fn session_layer(state: &AppState) -> AuthManagerLayer<Backend, Sessions> {
+    let backend = Backend::new(state.store.clone(), state.passwords.clone());
+    AuthManagerLayerBuilder::new(backend, sessions(state)).build()
 }
 
 /// The checks before the session is loaded: path, client IP, database, and the complete body. A body arrives before the session is loaded, so an account

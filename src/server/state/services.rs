@@ -76,7 +76,7 @@ impl AuthServices {
         let BaseServices { settings, store, clock, tasks, leaving, .. } = base;
         let attempts = Attempts::new(store.clone(), clock.clone());
         let refusals = RefusalRecord::new(store.clone(), clock.clone(), tasks.clone(), leaving.clone());
-        let passwords = Passwords::default();
+        let passwords = Passwords::new(store.waits().turn);
         let current_password = CurrentPassword::new(attempts.clone(), refusals.clone(), passwords.clone());
         let second_factors = SecondFactors::new(
             store.clone(),

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use base::clock::Clock;
@@ -11,10 +11,12 @@ use base::config::{
     UpstreamConfig, WebhookConfig, parse_projects,
 };
 use base::settings::Settings as LiveOnes;
+use base::waits::Waits;
 use docket::server::auth::password;
 use docket::server::commands::serve;
 use docket::server::process::listen;
 use docket::server::state::{AppState, AppStateConfig};
+use model::time::Timestamp;
 use model::user::Role;
 use secrecy::SecretString;
 use store::Store;
@@ -63,6 +65,8 @@ pub(crate) struct Settings {
     pub(crate) code_hosts: CodeHostsConfig,
     pub(crate) review_stale_after: Duration,
     pub(crate) clock: Clock,
+    /// Long, except in tests of a wait.
+    pub(crate) waits: Waits,
 }
 
 impl Default for Settings {
@@ -94,7 +98,15 @@ impl Default for Settings {
             code_hosts: CodeHostsConfig::default(),
             review_stale_after: Duration::from_secs(3 * 24 * 3_600),
             clock: Clock::system(),
+            waits: Waits::for_tests(),
         }
+    }
+}
+
+impl Settings {
+    /// With the waits of an installation, for tests in which one runs out.
+    pub(crate) fn with_real_waits(self) -> Self {
+        Self { waits: Waits::default(), ..self }
     }
 }
 
@@ -137,7 +149,8 @@ impl TestApp {
     pub(crate) async fn prepared(settings: Settings) -> Self {
         logs::capture();
         let folder = tempfile::tempdir().unwrap();
-        let database = database(&folder.path().join("docket.db")).await;
+        let (template, add_people) = with_people(settings.clock.now());
+        let database = TestDatabase::copied(&folder.path().join("docket.db"), &template, add_people).await;
         Self::on(settings, folder, database).await
     }
 
@@ -149,28 +162,23 @@ impl TestApp {
     pub(crate) async fn in_file_with(settings: Settings) -> Self {
         logs::capture();
         let folder = tempfile::tempdir().unwrap();
-        let database = TestDatabase::of_file(&folder.path().join("docket.db"));
+        let (template, add_people) = with_people(settings.clock.now());
+        let file = folder.path().join("docket.db");
+        let database = TestDatabase::copied_file(&file, &template, add_people).await;
         let mut app = Self::on(settings, folder, database).await;
         app.begin().await;
         app
     }
 
     async fn on(settings: Settings, folder: TempDir, database: TestDatabase) -> Self {
-        let app = Self {
+        Self {
             upstream: Upstream::start().await,
             settings,
             _folder: folder,
             database,
             running: None,
             crashed: false,
-        };
-        let store = app.open_store().await;
-        let hash = password_hash().await;
-        for (name, role) in PEOPLE {
-            store.add_user((&work_at(app.settings.clock.now())).into(), name, role, hash).await.unwrap();
         }
-        store.close().await;
-        app
     }
 
     /// Starts the app on the existing database.
@@ -182,7 +190,7 @@ impl TestApp {
         let stop = CancellationToken::new();
         let until = stop.clone();
         let started = runtime.spawn(async move {
-            let store = Store::open(&database).await.unwrap();
+            let store = Store::open_with(&database, settings.waits).await.unwrap();
             let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
             let address = listener.local_addr().unwrap();
             let public_url = settings.public_url.map(|url| PublicUrl::parse(&url).unwrap());
@@ -278,6 +286,10 @@ impl TestApp {
         assert!(self.state().store.set_password_hash((&work).into(), name, &hash).await.unwrap());
     }
 
+    pub(super) fn runtime(&self) -> &Runtime {
+        &self.running().runtime
+    }
+
     fn running(&self) -> &Running {
         self.running.as_ref().unwrap()
     }
@@ -327,7 +339,7 @@ impl TestApp {
 
     /// The database, for actions without an endpoint. Also while the app is stopped.
     pub(crate) async fn open_store(&self) -> Store {
-        Store::open(self.database_url()).await.unwrap()
+        Store::open_with(self.database_url(), self.settings.waits).await.unwrap()
     }
 
     /// Everything in the database.
@@ -345,22 +357,32 @@ impl TestApp {
         Browser::from(Some(here), format!("http://{}", self.address()), self.origin())
     }
 
-    pub(crate) async fn sign_in(&self, name: &str) -> Browser {
-        let browser = self.anonymous();
-        let response = browser.sign_in(name, PASSWORD).await;
-        assert_eq!(response.status, 200, "{}", response.text);
-        browser
-    }
-
     /// A user who may start jobs.
     pub(crate) async fn operator(&self) -> Browser {
         self.sign_in("olga").await
     }
 }
 
-/// A new database of the kind under test.
+/// A new database of the kind under test, without people.
 pub(super) async fn database(file: &Path) -> TestDatabase {
-    TestDatabase::new(file, async |url| Store::open(&url).await.unwrap().close().await).await
+    let migrate = async |url: String| Store::open(&url).await.unwrap().close().await;
+    TestDatabase::copied(file, "migrated", migrate).await
+}
+
+/// The name of the template with all people for an app that starts at `now`, and what makes it. The people joined before this process made its
+/// first template; for an app with an earlier clock, they joined at its start.
+fn with_people(now: Timestamp) -> (String, impl AsyncFn(String)) {
+    static FIRST: LazyLock<Timestamp> = LazyLock::new(|| Clock::system().now());
+    let joined = now.min(*FIRST);
+    let fill = async move |url: String| {
+        let store = Store::open(&url).await.unwrap();
+        let hash = password_hash().await;
+        for (name, role) in PEOPLE {
+            store.add_user((&work_at(joined)).into(), name, role, hash).await.unwrap();
+        }
+        store.close().await;
+    };
+    (format!("people_{}", joined.as_millis()), fill)
 }
 
 impl Drop for TestApp {

@@ -67,6 +67,20 @@ impl Browser {
         *self.cookies.lock().unwrap() = cookies;
     }
 
+    /// Stores and removes cookies as the headers of a response say.
+    pub(super) fn store_cookies(&self, headers: &HeaderMap) {
+        for cookie in headers.get_all(SET_COOKIE) {
+            let (pair, attributes) = cookie.to_str().unwrap().split_once(';').unwrap();
+            let (name, value) = pair.split_once('=').unwrap();
+            let mut cookies = self.cookies.lock().unwrap();
+            match attributes.contains("Max-Age=0") {
+                true => cookies.remove(name),
+                false => cookies.insert(name.to_owned(), value.to_owned()),
+            };
+        }
+    }
+
+    /// Signs in as the form does.
     pub(crate) async fn sign_in(&self, name: &str, password: &str) -> TestResponse {
         self.post("/api/session/login", &[("username", name), ("password", password)]).await
     }
@@ -131,15 +145,7 @@ impl Browser {
         }
         let response = request.send().await.ok()?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        for cookie in headers.get_all(SET_COOKIE) {
-            let (pair, attributes) = cookie.to_str().unwrap().split_once(';').unwrap();
-            let (name, value) = pair.split_once('=').unwrap();
-            let mut cookies = self.cookies.lock().unwrap();
-            match attributes.contains("Max-Age=0") {
-                true => cookies.remove(name),
-                false => cookies.insert(name.to_owned(), value.to_owned()),
-            };
-        }
+        self.store_cookies(&headers);
         let bytes = response.bytes().await.ok()?.to_vec();
         let complete =
             TestResponse { status, headers, text: String::from_utf8_lossy(&bytes).into_owned(), bytes };

@@ -89,7 +89,7 @@ pub(super) async fn app() -> Filled {
 /// With a job that has long follow-ups.
 pub(super) async fn with_long_job() -> Filled {
     let _alone = ALONE_ON_THE_MACHINE.lock().await;
-    let app = TestApp::with(at(NOON)).await;
+    let app = TestApp::with(at(NOON).with_real_waits()).await;
     app.upstream.accepts_jobs().await;
     let ada = app.sign_in("ada").await;
     let ledger = app.ledger();

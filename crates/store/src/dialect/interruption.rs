@@ -13,13 +13,10 @@ use sqlx::{Any, AnyPool};
 use super::path::options_of;
 use super::select::Statement;
 use crate::StoreError;
+use base::waits::Waits;
 
 /// How many statements run concurrently.
 pub(crate) const AT_ONCE: u32 = 4;
-/// How long a statement waits for a connection.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
-/// The time limit of a statement.
-pub(crate) const LONGEST: Duration = Duration::from_secs(2);
 /// How many steps of SQLite's virtual machine pass between two checks of the deadline: less than a millisecond.
 pub(super) const STEPS: i32 = 20_000;
 
@@ -34,18 +31,18 @@ pub(crate) enum Connections {
 
 impl Connections {
     /// Connections to the existing database `file`, opened on demand.
-    pub(super) fn to_file(file: &Path) -> Result<Self, StoreError> {
+    pub(super) fn to_file(file: &Path, waits: Waits) -> Result<Self, StoreError> {
         let options = options_of(file)?
-            .busy_timeout(Duration::from_secs(5))
+            .busy_timeout(waits.lock)
             .pragma("query_only", "1")
             // In KiB, the maximum per connection: enough for the list of 100,000 jobs and a search of it.
             .pragma("cache_size", "-16384");
         let pool = SqlitePoolOptions::new()
             .max_connections(AT_ONCE)
-            .acquire_timeout(PATIENCE)
+            .acquire_timeout(waits.turn)
             .test_before_acquire(false)
             .connect_lazy_with(options);
-        Ok(Self::Sqlite(pool, LONGEST))
+        Ok(Self::Sqlite(pool, waits.query))
     }
 
     /// The only row of a statement's result.

@@ -11,10 +11,11 @@ use sqlx::migrate::Migrator;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{Any, AnyConnection, AnyPool, Connection, Row, Transaction};
 
-use super::interruption::{AT_ONCE, LONGEST, PATIENCE};
+use super::interruption::AT_ONCE;
 use super::migrations::{self, OfPostgres, migrator};
 use super::{Area, Connections, Dialect, Opened};
 use crate::StoreError;
+use base::waits::Waits;
 
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     let mut migrations = migrator::<OfPostgres>();
@@ -52,7 +53,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// The settings of each connection. A single statement sees what was committed before it. A statement waits for a lock as long as it does in SQLite, and the transactions of a killed process end soon.
 /// A commit must survive a crash of the server: otherwise a prompt that was sent would be sent again.
 const SETTINGS: &str = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
-    SET default_transaction_isolation = 'read committed'; SET lock_timeout = '5s'; SET client_min_messages = warning; SET jit = off;
+    SET default_transaction_isolation = 'read committed'; SET client_min_messages = warning; SET jit = off;
     SET idle_in_transaction_session_timeout = '120s'; SET client_connection_check_interval = '1s'";
 
 /// Tables with each column, its type, and its position in the primary key.
@@ -113,25 +114,23 @@ impl Purpose {
 const READ_ONLY: &str = "it is a standby, or read-only";
 
 /// Opens the database and migrates it. Waits for a server that does not answer, or is read-only.
-pub(super) async fn open(url: &str, patience: Duration) -> Result<Opened, StoreError> {
+pub(super) async fn open(url: &str, patience: Duration, waits: Waits) -> Result<Opened, StoreError> {
     let mut first = connect(url, patience, Purpose::Write).await?;
     check(&mut first, url).await?;
     first.close().await?;
     let options = AnyConnectOptions::from_str(url)?;
-    let pool = lazy(options.clone(), CONNECTIONS, Purpose::Write, SETTINGS.to_owned());
+    let pool = lazy(options.clone(), CONNECTIONS, Purpose::Write, "", waits);
     migrate(&pool, url).await?;
-    let settings = format!("{SETTINGS}; SET synchronous_commit = off");
-    let counts = lazy(options.clone(), 1, Purpose::Write, settings);
-    let queries = query_connections(options, LONGEST, Purpose::Query);
+    let counts = lazy(options.clone(), 1, Purpose::Write, "SET synchronous_commit = off", waits);
+    let queries = query_connections(options, waits, Purpose::Query);
     Ok(opened(pool, counts, queries))
 }
 
-pub(super) async fn open_to_read(url: &str) -> Result<Opened, StoreError> {
+pub(super) async fn open_to_read(url: &str, waits: Waits) -> Result<Opened, StoreError> {
     connect(url, Duration::ZERO, Purpose::Read).await?.close().await?;
     let options = AnyConnectOptions::from_str(url)?;
-    let settings = format!("{SETTINGS}; SET default_transaction_read_only = on");
-    let pool = lazy(options.clone(), 2, Purpose::Read, settings);
-    let queries = query_connections(options, LONGEST, Purpose::Read);
+    let pool = lazy(options.clone(), 2, Purpose::Read, "SET default_transaction_read_only = on", waits);
+    let queries = query_connections(options, waits, Purpose::Read);
     Ok(opened(pool.clone(), pool, queries))
 }
 
@@ -148,16 +147,16 @@ const QUERY_SETTINGS: &str =
     SET work_mem = '32MB'; SET max_parallel_workers_per_gather = 0; SET plan_cache_mode = force_custom_plan;
     SET random_page_cost = 1.1; SET enable_hashjoin = off";
 
-/// Connections for statements that the server stops after `longest`, or when their connection is closed.
-fn query_connections(options: AnyConnectOptions, longest: Duration, purpose: Purpose) -> AnyPool {
-    let settings = format!("{SETTINGS}; {QUERY_SETTINGS}; SET statement_timeout = {}", longest.as_millis());
-    lazy(options, AT_ONCE, purpose, settings)
+/// Connections for statements that the server stops after `waits.query`, or when their connection is closed.
+fn query_connections(options: AnyConnectOptions, waits: Waits, purpose: Purpose) -> AnyPool {
+    let settings = format!("{QUERY_SETTINGS}; SET statement_timeout = {}", waits.query.as_millis());
+    lazy(options, AT_ONCE, purpose, &settings, waits)
 }
 
 /// As [`open`] does.
 #[cfg(test)]
 pub(super) fn query_connections_of_test(options: AnyConnectOptions, longest: Duration) -> AnyPool {
-    query_connections(options, longest, Purpose::Query)
+    query_connections(options, Waits { query: longest, ..Waits::default() }, Purpose::Query)
 }
 
 /// A transaction that waited for the lock of its area reads what was committed meanwhile, whatever default an administrator set for the role.
@@ -215,11 +214,18 @@ async fn whole<T: Send + 'static>(
 }
 
 /// A connection to a server that does not fit is refused. An open one is closed after the statement that found the server unfit, at the latest.
-fn lazy(options: AnyConnectOptions, connections: u32, purpose: Purpose, settings: String) -> AnyPool {
+fn lazy(
+    options: AnyConnectOptions,
+    connections: u32,
+    purpose: Purpose,
+    settings: &str,
+    waits: Waits,
+) -> AnyPool {
+    let settings = format!("{SETTINGS}; SET lock_timeout = {}; {settings}", waits.lock.as_millis());
     let notice = Arc::new(Notice::default());
     AnyPoolOptions::new()
         .max_connections(connections)
-        .acquire_timeout(PATIENCE)
+        .acquire_timeout(waits.turn)
         .test_before_acquire(false)
         .before_acquire(move |connection, meta| {
             Box::pin(async move {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use sqlx::any::AnyPoolOptions;
 use sqlx::migrate::Migrator;
-use sqlx::{AnyConnection, AnyPool, Connection};
+use sqlx::{AnyConnection, AnyPool, AssertSqlSafe, Connection};
 
 use super::file::open_first;
 use super::identity::{FileFault, FileIdentity};
@@ -17,6 +17,7 @@ use super::path::{any_options_of, path_of};
 use super::{Connections, Dialect, Opened, backup};
 use crate::StoreError;
 use base::config::UpgradeCopy;
+use base::waits::Waits;
 
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(migrator::<OfSqlite>);
 
@@ -57,16 +58,16 @@ impl Durability {
     }
 
     /// How long a caller waits for a connection. There is one connection for counters: a caller may wait behind a writer, which waits for the file at
-    /// most `busy_timeout`.
-    fn acquire_timeout(self) -> Duration {
+    /// most `waits.lock`.
+    fn acquire_timeout(self, waits: Waits) -> Duration {
         match self {
-            Self::Disk => Duration::from_secs(5),
-            Self::Process => Duration::from_secs(15),
+            Self::Disk => waits.turn,
+            Self::Process => waits.turn + 2 * waits.lock,
         }
     }
 }
 
-pub(super) async fn open(url: &str, copy: UpgradeCopy) -> Result<Opened, StoreError> {
+pub(super) async fn open(url: &str, copy: UpgradeCopy, waits: Waits) -> Result<Opened, StoreError> {
     let path = path_of(url);
     let options = any_options_of(&path, false)?;
     let metadata = create_file(&path).and_then(|file| file.metadata());
@@ -75,23 +76,20 @@ pub(super) async fn open(url: &str, copy: UpgradeCopy) -> Result<Opened, StoreEr
     if first.is_set_aside {
         return Err(StoreError::SetAside(path));
     }
-    let pool = connections(8, Durability::Disk).connect_with(options.clone()).await?;
+    let pool = connections(8, Durability::Disk, waits).connect_with(options.clone()).await?;
     first.connection.close().await?;
     migrate(&pool, &path, copy).await?;
-    let counts = connections(1, Durability::Process).connect_lazy_with(options);
-    opened(pool, counts, file)
+    let counts = connections(1, Durability::Process, waits).connect_lazy_with(options);
+    opened(pool, counts, file, waits)
 }
 
-pub(super) async fn open_to_read(url: &str) -> Result<Opened, StoreError> {
+pub(super) async fn open_to_read(url: &str, waits: Waits) -> Result<Opened, StoreError> {
     let path = path_of(url);
     let options = any_options_of(&path, true)?;
     let file = identified(&path, File::open(&path).and_then(|file| file.metadata()))?;
-    let pool = AnyPoolOptions::new()
-        .max_connections(2)
-        .acquire_timeout(Duration::from_secs(5))
-        .connect_with(options)
-        .await?;
-    opened(pool.clone(), pool, file)
+    let pool =
+        AnyPoolOptions::new().max_connections(2).acquire_timeout(waits.turn).connect_with(options).await?;
+    opened(pool.clone(), pool, file, waits)
 }
 
 fn identified(path: &Path, metadata: IoResult<Metadata>) -> Result<FileIdentity, StoreError> {
@@ -100,9 +98,9 @@ fn identified(path: &Path, metadata: IoResult<Metadata>) -> Result<FileIdentity,
 }
 
 /// Fails if the path led to another file while the connections were opened.
-fn opened(pool: AnyPool, counts: AnyPool, file: FileIdentity) -> Result<Opened, StoreError> {
+fn opened(pool: AnyPool, counts: AnyPool, file: FileIdentity, waits: Waits) -> Result<Opened, StoreError> {
     file.check().map_err(|fault: FileFault| StoreError::Unfit(fault.to_string()))?;
-    let queries = Connections::to_file(file.path())?;
+    let queries = Connections::to_file(file.path(), waits)?;
     Ok(Opened { dialect: Dialect::Sqlite, pool, counts, queries, file: Some(file) })
 }
 
@@ -146,13 +144,13 @@ async fn migrate(pool: &AnyPool, path: &Path, copy: UpgradeCopy) -> Result<(), S
     Ok(tx.commit().await?)
 }
 
-fn connections(count: u32, durability: Durability) -> AnyPoolOptions {
+fn connections(count: u32, durability: Durability, waits: Waits) -> AnyPoolOptions {
     AnyPoolOptions::new()
         .max_connections(count)
-        .acquire_timeout(durability.acquire_timeout())
+        .acquire_timeout(durability.acquire_timeout(waits))
         // A file cannot disconnect as a server can; a ping would cost each statement another round trip to the connection's thread.
         .test_before_acquire(false)
-        .after_connect(move |connection, _| Box::pin(prepare(connection, durability)))
+        .after_connect(move |connection, _| Box::pin(prepare(connection, durability, waits)))
         // A file has no limit for how long it is open. The counter connections stay open from the first heartbeat to the end of the process: `docket
         // restore` detects by their locks that the file is in use.
         .max_lifetime(None)
@@ -161,9 +159,14 @@ fn connections(count: u32, durability: Durability) -> AnyPoolOptions {
         .before_acquire(|connection, _| Box::pin(std::future::ready(Ok(!connection.is_in_transaction()))))
 }
 
-async fn prepare(connection: &mut AnyConnection, durability: Durability) -> Result<(), sqlx::Error> {
+async fn prepare(
+    connection: &mut AnyConnection,
+    durability: Durability,
+    waits: Waits,
+) -> Result<(), sqlx::Error> {
+    let busy_timeout = format!("PRAGMA busy_timeout = {}", waits.lock.as_millis());
+    sqlx::query(AssertSqlSafe(busy_timeout)).execute(&mut *connection).await?;
     for pragma in [
-        "PRAGMA busy_timeout = 5000",
         "PRAGMA journal_mode = WAL",
         match durability {
             Durability::Disk => "PRAGMA synchronous = FULL",

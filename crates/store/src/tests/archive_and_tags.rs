@@ -3,7 +3,6 @@
 use super::*;
 use crate::jobs::archive_and_tags::TAGS_MAX;
 use crate::jobs::saved_views::{SAVED_VIEWS_MAX, SavedViewScope};
-use base::work::Work;
 use model::id::JobId;
 use model::job::TimelineMark;
 use model::saved_view::SavedViewPage;
@@ -30,56 +29,34 @@ async fn only_changed_jobs_are_returned() {
     let ada = &ledger.author;
     let (store, project) = (&ledger.store, &ledger.project);
     assert_eq!(
-        store
-            .mark((&Work::of_test(ada, NOON)).into(), TimelineMark::Archived, project, &ids[..1])
-            .await
-            .unwrap(),
+        store.mark(Authority::Test(ada, NOON), TimelineMark::Archived, project, &ids[..1]).await.unwrap(),
         ids[..1]
     );
     assert_eq!(
-        store.mark((&Work::of_test(ada, NOON)).into(), TimelineMark::Archived, project, &ids).await.unwrap(),
+        store.mark(Authority::Test(ada, NOON), TimelineMark::Archived, project, &ids).await.unwrap(),
         ids[1..]
     );
     assert_eq!(
-        store.mark((&Work::of_test(ada, NOON)).into(), TimelineMark::Archived, project, &[]).await.unwrap(),
+        store.mark(Authority::Test(ada, NOON), TimelineMark::Archived, project, &[]).await.unwrap(),
         []
     );
     let elsewhere = "api".parse().unwrap();
     assert_eq!(
-        store
-            .mark((&Work::of_test(ada, NOON)).into(), TimelineMark::Restored, &elsewhere, &ids)
-            .await
-            .unwrap(),
+        store.mark(Authority::Test(ada, NOON), TimelineMark::Restored, &elsewhere, &ids).await.unwrap(),
         []
     );
     assert_eq!(
-        store
-            .mark((&Work::of_test(ada, NOON)).into(), TimelineMark::Restored, project, &ids)
-            .await
-            .unwrap()
-            .len(),
+        store.mark(Authority::Test(ada, NOON), TimelineMark::Restored, project, &ids).await.unwrap().len(),
         2
     );
+    assert_eq!(store.tag(Authority::Test(ada, NOON), &elsewhere, &ids, &tag("sdk")).await.unwrap(), []);
     assert_eq!(
-        store.tag((&Work::of_test(ada, NOON)).into(), &elsewhere, &ids, &tag("sdk")).await.unwrap(),
-        []
-    );
-    assert_eq!(
-        store.tag((&Work::of_test(ada, NOON)).into(), project, &ids[..1], &tag("SDK")).await.unwrap().len(),
+        store.tag(Authority::Test(ada, NOON), project, &ids[..1], &tag("SDK")).await.unwrap().len(),
         1
     );
-    assert_eq!(
-        store.tag((&Work::of_test(ada, NOON)).into(), project, &ids, &tag("sdk")).await.unwrap(),
-        ids[1..]
-    );
-    assert_eq!(
-        store.untag((&Work::of_test(ada, NOON)).into(), &elsewhere, &ids, &tag("sdk")).await.unwrap(),
-        []
-    );
-    assert_eq!(
-        store.untag((&Work::of_test(ada, NOON)).into(), project, &ids, &tag("Sdk")).await.unwrap().len(),
-        2
-    );
+    assert_eq!(store.tag(Authority::Test(ada, NOON), project, &ids, &tag("sdk")).await.unwrap(), ids[1..]);
+    assert_eq!(store.untag(Authority::Test(ada, NOON), &elsewhere, &ids, &tag("sdk")).await.unwrap(), []);
+    assert_eq!(store.untag(Authority::Test(ada, NOON), project, &ids, &tag("Sdk")).await.unwrap().len(), 2);
 }
 
 #[tokio::test]
@@ -91,7 +68,7 @@ async fn tags_of_a_job_have_a_limit() {
         assert_eq!(
             ledger
                 .store
-                .tag((&Work::of_test(&by, NOON)).into(), &ledger.project, &ids, &tag(&format!("t{n}")))
+                .tag(Authority::Test(&by, NOON), &ledger.project, &ids, &tag(&format!("t{n}")))
                 .await
                 .unwrap()
                 .len(),
@@ -99,11 +76,7 @@ async fn tags_of_a_job_have_a_limit() {
         );
     }
     assert_eq!(
-        ledger
-            .store
-            .tag((&Work::of_test(&by, NOON)).into(), &ledger.project, &ids, &tag("one-more"))
-            .await
-            .unwrap(),
+        ledger.store.tag(Authority::Test(&by, NOON), &ledger.project, &ids, &tag("one-more")).await.unwrap(),
         []
     );
 }
@@ -116,19 +89,17 @@ async fn saved_views_have_a_limit_and_remain_replaceable() {
         SavedViewScope { project: &ledger.project, of: SavedViewPage::Jobs, user_id: &ledger.author.id };
     for n in 0..SAVED_VIEWS_MAX {
         let name = format!("view {n}").parse().unwrap();
-        assert!(
-            store.save_view((&Work::of_test(&by, NOON)).into(), scope, &name, "q=a", false).await.unwrap()
-        );
+        assert!(store.save_view(Authority::Test(&by, NOON), scope, &name, "q=a", false).await.unwrap());
     }
     assert!(
         !store
-            .save_view((&Work::of_test(&by, NOON)).into(), scope, &"another".parse().unwrap(), "q=a", false)
+            .save_view(Authority::Test(&by, NOON), scope, &"another".parse().unwrap(), "q=a", false)
             .await
             .unwrap()
     );
     assert!(
         store
-            .save_view((&Work::of_test(&by, NOON)).into(), scope, &"view 1".parse().unwrap(), "q=b", true)
+            .save_view(Authority::Test(&by, NOON), scope, &"view 1".parse().unwrap(), "q=b", true)
             .await
             .unwrap()
     );

@@ -9,7 +9,6 @@ use crate::accounts::api_tokens::{AddedToken, NewApiToken};
 use crate::authorization::Authorization;
 use crate::jobs::drafts::{DraftKey, Replaces};
 use base::clock::Clock;
-use base::work::Work;
 use model::audit::Actor;
 use model::audit::{Action, AuditEvent};
 use model::id::ApiTokenId;
@@ -54,19 +53,19 @@ async fn changed_account_refuses_every_write_of_its_request() {
         let authorization = authorized(&ledger).await;
         match change {
             "disabled" => {
-                assert!(store.set_disabled((&Work::of_test(&by, NOON)).into(), "ada", true).await.unwrap())
+                assert!(store.set_disabled(Authority::Test(&by, NOON), "ada", true).await.unwrap())
             }
             "role" => {
                 assert!(
                     store
-                        .set_access((&Work::of_test(&by, NOON)).into(), id, Role::Viewer, &GivenProjects::All)
+                        .set_access(Authority::Test(&by, NOON), id, Role::Viewer, &GivenProjects::All)
                         .await
                         .unwrap()
                 )
             }
-            "password" => assert!(
-                store.set_password_hash((&Work::of_test(&by, NOON)).into(), "ada", "new").await.unwrap()
-            ),
+            "password" => {
+                assert!(store.set_password_hash(Authority::Test(&by, NOON), "ada", "new").await.unwrap())
+            }
             "session" => store.delete_session(SESSION).await.unwrap(),
             _ => {
                 sqlx::query("DELETE FROM sessions").execute(&store.pool).await.unwrap();
@@ -101,7 +100,7 @@ async fn of_token(ledger: &Ledger) -> (Authorization, ApiTokenId) {
         expires_at: NOON.plus_seconds(3600),
     };
     let AddedToken::Done(id) =
-        store.add_api_token((&Work::of_test(&ledger.author, NOON)).into(), &new).await.unwrap()
+        store.add_api_token(Authority::Test(&ledger.author, NOON), &new).await.unwrap()
     else {
         panic!("no owner")
     };
@@ -117,23 +116,21 @@ async fn changed_account_refuses_every_write_of_its_token() {
         let (authorization, token) = of_token(&ledger).await;
         match change {
             "none" => {}
-            "password" => assert!(
-                store.set_password_hash((&Work::of_test(&by, NOON)).into(), "ada", "new").await.unwrap()
-            ),
+            "password" => {
+                assert!(store.set_password_hash(Authority::Test(&by, NOON), "ada", "new").await.unwrap())
+            }
             "disabled" => {
-                assert!(store.set_disabled((&Work::of_test(&by, NOON)).into(), "ada", true).await.unwrap())
+                assert!(store.set_disabled(Authority::Test(&by, NOON), "ada", true).await.unwrap())
             }
             "role" => {
                 assert!(
                     store
-                        .set_access((&Work::of_test(&by, NOON)).into(), id, Role::Viewer, &GivenProjects::All)
+                        .set_access(Authority::Test(&by, NOON), id, Role::Viewer, &GivenProjects::All)
                         .await
                         .unwrap()
                 )
             }
-            _ => assert!(
-                store.revoke_api_token((&Work::of_test(&by, NOON)).into(), &token, None).await.unwrap()
-            ),
+            _ => assert!(store.revoke_api_token(Authority::Test(&by, NOON), &token, None).await.unwrap()),
         }
         let is_valid = ["none", "password"].contains(&change);
         for written in writes(&ledger, (&authorization).into()).await {

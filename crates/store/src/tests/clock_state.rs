@@ -1,7 +1,6 @@
 //! A clock that jumped ahead is not trusted until it is corrected, regular heartbeats prove it, or a person confirms it.
 
 use super::*;
-use base::work::Work;
 use model::audit::Actor;
 
 const DAY: i64 = 86_400;
@@ -57,22 +56,19 @@ async fn confirmed_clock_is_trusted_and_the_confirmation_is_audited_once() {
     let ledger = Ledger::new().await;
     let by = Actor::command_line();
     ledger.store.record_clock(NOON).await.unwrap();
-    assert!(
-        !ledger.store.trust_clock((&Work::of_test(&by, NOON)).into()).await.unwrap(),
-        "the clock is trusted"
-    );
+    assert!(!ledger.store.trust_clock(Authority::Test(&by, NOON)).await.unwrap(), "the clock is trusted");
     let ahead = NOON.plus_seconds(500 * DAY);
     // With or without a heartbeat that detected the jump.
     for _ in 0..2 {
         assert!(
-            ledger.store.trust_clock((&Work::of_test(&by, ahead)).into()).await.unwrap()
+            ledger.store.trust_clock(Authority::Test(&by, ahead)).await.unwrap()
                 || ledger.store.clock_jump(ahead).await.unwrap().is_none()
         );
     }
     assert_eq!(ledger.store.record_clock(ahead).await.unwrap(), None);
     let later = ahead.plus_seconds(2 * DAY);
     assert_eq!(ledger.store.record_clock(later).await.unwrap(), Some(ahead));
-    assert!(ledger.store.trust_clock((&Work::of_test(&by, later)).into()).await.unwrap());
+    assert!(ledger.store.trust_clock(Authority::Test(&by, later)).await.unwrap());
     assert_eq!(ledger.store.record_clock(later).await.unwrap(), None);
     let recorded: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM audit WHERE action = 'clock_confirm'")
         .fetch_one(&ledger.store.pool)

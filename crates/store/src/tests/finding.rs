@@ -2,7 +2,6 @@
 
 use super::work;
 use super::*;
-use base::work::Work;
 use std::collections::BTreeMap;
 
 use sqlx::AssertSqlSafe;
@@ -360,12 +359,7 @@ async fn job_needs_attention_until_it_is_archived() {
     let ids: Vec<_> = listed.jobs.iter().map(|job| job.id.clone()).collect();
     ledger
         .store
-        .mark(
-            (&Work::of_test(&ledger.author, NOON)).into(),
-            TimelineMark::Archived,
-            &ledger.project,
-            &ids[..2],
-        )
+        .mark(Authority::Test(&ledger.author, NOON), TimelineMark::Archived, &ledger.project, &ids[..2])
         .await
         .unwrap();
     assert_eq!(prompts(&ledger.listed(&needing).await), ["failed", "no-changes"]);
@@ -594,7 +588,7 @@ async fn search_finds_a_job_by_each_of_its_names() {
     ledger
         .store
         .tag(
-            (&Work::of_test(&ledger.author, NOON)).into(),
+            Authority::Test(&ledger.author, NOON),
             &ledger.project,
             &ids[1..2],
             &"Release 1.2".parse().unwrap(),

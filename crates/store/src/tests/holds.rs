@@ -88,9 +88,9 @@ impl<'a> Played<'a> {
         played
     }
 
-    /// An administrator's work now.
-    fn work(&self) -> Work {
-        Work::of_test(&self.ledger.author, self.now)
+    /// An administrator, now.
+    fn by(&self) -> Authority<'_> {
+        Authority::Test(&self.ledger.author, self.now)
     }
 
     async fn commit(&mut self, which: &str) -> String {
@@ -118,7 +118,7 @@ impl<'a> Played<'a> {
             queue_max: u32::MAX,
             script: None,
         };
-        self.ledger.store.insert_intent((&self.work()).into(), new, scheduling).await.unwrap().unwrap()
+        self.ledger.store.insert_intent(self.by(), new, scheduling).await.unwrap().unwrap()
     }
 
     async fn accepted_job(&mut self, which: &str) -> JobId {
@@ -146,8 +146,7 @@ impl<'a> Played<'a> {
         if self.case.moment != moment {
             return;
         }
-        let (store, work) = (&self.ledger.store, self.work());
-        let by = Authority::Docket(&work);
+        let (store, by) = (&self.ledger.store, self.by());
         let (id, name) = (&self.author.id, &self.author.name);
         let others = GivenProjects::These(vec!["api".parse().unwrap()]);
         let has_changed = match self.case.change {
@@ -164,8 +163,7 @@ impl<'a> Played<'a> {
     }
 
     async fn is_undone(&self) {
-        let (store, work) = (&self.ledger.store, self.work());
-        let by = Authority::Docket(&work);
+        let (store, by) = (&self.ledger.store, self.by());
         let (id, name) = (&self.author.id, &self.author.name);
         assert!(store.set_disabled(by, name, false).await.unwrap());
         assert!(store.set_access(by, id, Role::Operator, &GivenProjects::All).await.unwrap());
@@ -211,7 +209,7 @@ impl<'a> Played<'a> {
         assert_eq!(self.ready().await, Vec::<String>::new(), "{case:?}");
         assert_eq!(self.on_hold().await, 1 + u32::from(is_queued), "{case:?}");
 
-        self.ledger.store.release_on_hold((&self.work()).into(), &self.author.id).await.unwrap();
+        self.ledger.store.release_on_hold(self.by(), &self.author.id).await.unwrap();
         for (prompt, is_sent) in [(&first, is_queued), (&second, true)] {
             let claimed = self.claim(prompt).await;
             assert_eq!(claimed.is_some(), is_sent, "{case:?}");
@@ -244,8 +242,8 @@ async fn new_refusal_ends_an_earlier_release() {
     };
     let mut played = Played::new(&ledger, 0, case).await;
     played.happens(Moment::BeforeClaim).await;
-    let by = played.work();
-    assert_eq!(ledger.store.release_on_hold((&by).into(), &played.author.id).await.unwrap(), 2);
+    let by = played.by();
+    assert_eq!(ledger.store.release_on_hold(by, &played.author.id).await.unwrap(), 2);
     let first = played.prompts[0].clone();
     let intent = played.claim(&first).await.unwrap();
     played.happens(Moment::BeforeClaim).await;

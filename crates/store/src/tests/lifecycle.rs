@@ -1,7 +1,6 @@
 //! The single writer of states: no other code writes them, its attention is the expected one, and a job is read from one snapshot.
 
 use super::work;
-use base::work::Work;
 use std::path::Path;
 
 use sqlx::AssertSqlSafe;
@@ -246,10 +245,8 @@ async fn a_step_from_another_state_changes_nothing() {
     }
     assert!(ledger.claim(&message).await.is_none());
     let message = message.parse().unwrap();
-    let cancelled = ledger
-        .store
-        .cancel((&Work::of_test(&ledger.author, NOON)).into(), &ledger.project, &[message], "late")
-        .await;
+    let cancelled =
+        ledger.store.cancel(Authority::Test(&ledger.author, NOON), &ledger.project, &[message], "late").await;
     assert_eq!(cancelled.unwrap(), 0);
     assert_eq!(ledger.store.job(&ledger.project, &intent.job).await.unwrap().unwrap(), before);
 }

@@ -1,7 +1,6 @@
 //! Tests of the limits of rows, most of them with concurrent writers.
 
 use super::work;
-use base::work::Work;
 use model::audit::Actor;
 use std::collections::BTreeSet;
 
@@ -86,15 +85,14 @@ impl Ledger {
 #[tokio::test]
 async fn concurrent_notes_stay_within_the_limit_of_a_day() {
     let ledger = Ledger::new().await;
-    let by = Work::of_test(&ledger.author, NOON);
-    let add = |day: Day| ledger.store.add_annotation((&by).into(), &ledger.project, day, "text");
+    let by = Authority::Test(&ledger.author, NOON);
+    let add = |day: Day| ledger.store.add_annotation(by, &ledger.project, day, "text");
     let (today, tomorrow) = (Day::of(NOON), Day::of(NOON).plus_days(1));
     let added = join_all((0..60).map(|_| add(today))).await;
     assert_eq!(succeeded(added, "at most 50 notes"), 50);
     // Moving a note of another day there fails, too.
     let id = add(tomorrow).await.unwrap();
-    let change =
-        async |day| ledger.store.change_annotation((&by).into(), &ledger.project, &id, day, "changed").await;
+    let change = async |day| ledger.store.change_annotation(by, &ledger.project, &id, day, "changed").await;
     assert_eq!(succeeded(vec![change(today).await], "at most 50 notes"), 0);
     change(tomorrow).await.unwrap();
     assert_eq!(ledger.count("annotations").await, 51);
@@ -103,10 +101,10 @@ async fn concurrent_notes_stay_within_the_limit_of_a_day() {
 #[tokio::test]
 async fn concurrent_webhooks_stay_within_the_limit_of_a_project() {
     let ledger = Ledger::new().await;
-    let by = Work::of_test(&ledger.author, NOON);
+    let by = Authority::Test(&ledger.author, NOON);
     let add = |_| {
         let url = "https://example.com/hook";
-        ledger.store.add_webhook((&by).into(), &ledger.project, WebhookKind::Json, url, "s")
+        ledger.store.add_webhook(by, &ledger.project, WebhookKind::Json, url, "s")
     };
     assert_eq!(succeeded(join_all((0..25).map(add)).await, "at most 20 webhooks"), 20);
     assert_eq!(ledger.count("webhooks").await, 20);
@@ -120,7 +118,7 @@ async fn concurrent_requests_for_days_stay_within_the_limit() {
     let request = async |year| {
         ledger
             .store
-            .add_requested_days((&Work::of_test(&ledger.author, NOON)).into(), &ledger.project, &days(year))
+            .add_requested_days(Authority::Test(&ledger.author, NOON), &ledger.project, &days(year))
             .await
     };
     assert_eq!(succeeded(join_all((0..3).map(request)).await, "At most 400 days"), 1);
@@ -142,13 +140,13 @@ async fn oldest_prepared_batches_of_a_person_are_removed() {
         };
         ledger
             .store
-            .prepare_batch((&Work::of_test(&Actor::docket(), NOON.plus_seconds(n))).into(), &new)
+            .prepare_batch(Authority::Test(&Actor::docket(), NOON.plus_seconds(n)), &new)
             .await
             .unwrap()
             .unwrap()
     };
     let started = prepare(0).await;
-    ledger.store.start_batch((&Work::of_test(&ledger.author, NOON)).into(), &started, &[], 10).await.unwrap();
+    ledger.store.start_batch(Authority::Test(&ledger.author, NOON), &started, &[], 10).await.unwrap();
     let first = prepare(1).await;
     join_all((2..2 * PREPARED_BATCHES).map(prepare)).await;
     assert_eq!(ledger.count("batches").await, PREPARED_BATCHES + 1);
@@ -169,7 +167,7 @@ async fn retries_stay_within_the_limit_of_a_batch() {
         list: "/a",
     };
     let batch = ledger.store.prepare_batch((&work()).into(), &new).await.unwrap().unwrap();
-    ledger.store.start_batch((&Work::of_test(&ledger.author, NOON)).into(), &batch, &[], 10).await.unwrap();
+    ledger.store.start_batch(Authority::Test(&ledger.author, NOON), &batch, &[], 10).await.unwrap();
     let (id, project, jobs) = (&batch.id, &ledger.project, JOBS_OF_BATCH.most() - 1);
     ledger
         .fill(format!(
@@ -184,7 +182,7 @@ async fn retries_stay_within_the_limit_of_a_batch() {
         paths: Vec::new(),
     };
     let retry = async |jobs: &[FailedJob]| {
-        ledger.store.retry_jobs((&Work::of_test(&ledger.author, NOON)).into(), &batch, jobs, 10).await
+        ledger.store.retry_jobs(Authority::Test(&ledger.author, NOON), &batch, jobs, 10).await
     };
     assert_eq!(succeeded(vec![retry(&[failed(1), failed(2)]).await], "at most 1000 jobs"), 0);
     assert_eq!(ledger.count("messages").await, 0, "all or none");
@@ -258,10 +256,7 @@ async fn unsent_prompts_have_a_limit_within_a_day() {
             script: None,
             queue_max: u32::MAX,
         };
-        ledger
-            .store
-            .insert_intent((&Work::of_test(&Actor::docket(), now)).into(), new, Scheduling::Immediate)
-            .await
+        ledger.store.insert_intent(Authority::Test(&Actor::docket(), now), new, Scheduling::Immediate).await
     };
     assert_eq!(succeeded(vec![submit("i-2", NOON).await], "2000 of your prompts"), 0);
     assert!(submit("i-3", NOON.plus_seconds(86_401)).await.unwrap().is_some());
@@ -281,7 +276,7 @@ async fn accounts_have_a_limit() {
     let invited = ledger
         .store
         .invite(
-            (&Work::of_test(&ledger.author, NOON)).into(),
+            Authority::Test(&ledger.author, NOON),
             "ivan",
             Role::Viewer,
             &GivenProjects::All,
@@ -297,12 +292,10 @@ async fn templates_added_and_removed_again_leave_few_audit_records() {
     let (store, project, by) = (&ledger.store, &ledger.project, &ledger.author);
     for n in 0..30 {
         let added = store
-            .add_template((&Work::of_test(by, NOON)).into(), project, &n.to_string(), "text", 100)
+            .add_template(Authority::Test(by, NOON), project, &n.to_string(), "text", 100)
             .await
             .unwrap();
-        assert!(
-            store.remove_template((&Work::of_test(by, NOON)).into(), project, &added.unwrap()).await.unwrap()
-        );
+        assert!(store.remove_template(Authority::Test(by, NOON), project, &added.unwrap()).await.unwrap());
     }
     let records = store.audit_records(&AuditFilter::default(), 1_000).await.unwrap();
     assert_eq!(records.len(), 2 * 20);
@@ -318,19 +311,11 @@ async fn job_archived_and_restored_again_keeps_a_short_timeline() {
         (&ledger.store, &ledger.project, &ledger.author, [page.jobs[0].id.clone()]);
     for _ in 0..80 {
         assert_eq!(
-            store
-                .mark((&Work::of_test(by, NOON)).into(), TimelineMark::Archived, project, &ids)
-                .await
-                .unwrap()
-                .len(),
+            store.mark(Authority::Test(by, NOON), TimelineMark::Archived, project, &ids).await.unwrap().len(),
             1
         );
         assert_eq!(
-            store
-                .mark((&Work::of_test(by, NOON)).into(), TimelineMark::Restored, project, &ids)
-                .await
-                .unwrap()
-                .len(),
+            store.mark(Authority::Test(by, NOON), TimelineMark::Restored, project, &ids).await.unwrap().len(),
             1
         );
     }

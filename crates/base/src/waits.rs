@@ -1,0 +1,31 @@
+//! How long requests wait before they fail.
+
+use std::time::Duration;
+
+/// The same for every installation.
+#[derive(Debug, Clone, Copy)]
+pub struct Waits {
+    /// For a free connection, a permit for a query, or the check of a password.
+    pub turn: Duration,
+    /// For another writer of the database.
+    pub lock: Duration,
+    /// For the response to the readiness check. The probe that requests it gives up after five seconds.
+    pub ready: Duration,
+    /// For the result of a query that can be long.
+    pub query: Duration,
+}
+
+impl Default for Waits {
+    fn default() -> Self {
+        let (turn, lock) = (Duration::from_secs(5), Duration::from_secs(5));
+        Self { turn, lock, ready: Duration::from_secs(3), query: Duration::from_secs(2) }
+    }
+}
+
+impl Waits {
+    /// Long, so that a busy machine does not fail a test.
+    pub fn for_tests() -> Self {
+        let long = Duration::from_secs(60);
+        Self { turn: long, lock: long, ready: long, query: long }
+    }
+}
