@@ -310,8 +310,8 @@ async fn older_schema_is_refused_unchanged_with_advice() {
 
 /// How versions before 0.1.0 stored texts and results. The database of 0.1.0 that it is written to was once theirs.
 const ROWS_OF_BEFORE: &str = "
-    UPDATE users SET name = 'cafe\u{301}' WHERE name = 'otto';
-    UPDATE users SET name = 'u\u{308}' WHERE name = 'olga';
+    UPDATE users SET name = 'cafe\u{301}' WHERE name = 'olga';
+    UPDATE users SET name = 'u\u{308}' WHERE name = 'otto';
     UPDATE users SET name = '\u{fc}' WHERE name = 'vera';
     UPDATE messages SET prompt = 'cafe\u{301} ' || position;
     UPDATE batches SET template = 'cafe\u{301}', list = 'cafe\u{301}', name = 'cafe\u{301}';
