@@ -12,10 +12,14 @@ use futures::join;
 use crate::helpers::{Browser, Installation, PASSWORD, Settings, TestApp, TestResponse, logged, until};
 
 async fn behind(proxies: &[&str]) -> TestApp {
+    TestApp::with(settings_behind(proxies)).await
+}
+
+fn settings_behind(proxies: &[&str]) -> Settings {
     let trusted_proxies = proxies.iter().map(|network| network.parse().unwrap()).collect();
     let access = AccessConfig { trusted_proxies, ..AccessConfig::default() };
     let clock = Clock::frozen(Clock::system().now());
-    TestApp::with(Settings { clock, access, ..Settings::default() }).await
+    Settings { clock, access, ..Settings::default() }
 }
 
 /// Tries to sign in, with the forwarding header of a proxy.
@@ -112,7 +116,8 @@ async fn limited_sign_in_form_shows_the_wait() {
 
 #[tokio::test]
 async fn correct_password_succeeds_during_many_wrong_ones() {
-    let app = behind(&["127.0.0.1/32"]).await;
+    // A password is also refused when it waited too long.
+    let app = TestApp::with(settings_behind(&["127.0.0.1/32"]).with_real_waits()).await;
     let (checked, refused) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let crowd = async {
         // Somewhat more than the queue can have.
