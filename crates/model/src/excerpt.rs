@@ -1,5 +1,5 @@
 //! Where the words of a search occur in a text, to mark them and to cut an excerpt around the first one. Pure.
-//! `server::store::jobs::search` decides which jobs match. A match that is not recognized here is only not marked.
+//! `store::jobs::search` decides which jobs match. A match that is not recognized here is only not marked.
 
 /// The words of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The states of deliveries and jobs, the steps between them, and the records of each step. `server::store::jobs::lifecycle`
+//! The states of deliveries and jobs, the steps between them, and the records of each step. `store::jobs::lifecycle`
 //! applies the two tables; nothing else changes a state. Pure.
 
 mod attention;

@@ -1,4 +1,4 @@
-//! Timestamps. Must not read a clock: the server uses `server::process::clock`, the browser its own.
+//! Timestamps. Must not read a clock: the server uses `base::clock`, the browser its own.
 
 use std::fmt;
 use std::str::FromStr;
