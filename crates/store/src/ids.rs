@@ -9,7 +9,6 @@ use time::{Duration, OffsetDateTime};
 use uuid::{ContextV7, Timestamp, Uuid};
 
 use super::StoreError;
-use model;
 
 /// Monotonic: while the clock is behind the last id, it counts up from that id.
 static CONTEXT: Mutex<AssertUnwindSafe<ContextV7>> = Mutex::new(AssertUnwindSafe(ContextV7::new()));
