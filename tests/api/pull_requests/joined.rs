@@ -26,10 +26,10 @@ impl Tracked {
         self.wait_minutes(7);
     }
 
-    async fn analytics(&self, what: &str) -> Value {
-        let fields =
-            [("project", "docs"), ("path", "/quickstart"), ("from", "2026-11-01"), ("to", "2026-11-20")];
-        self.browser.post_json(&format!("/api/analytics/{what}"), &fields).await
+    /// The views of `/quickstart` before and after the job.
+    async fn effect(&self, job: &str) -> Value {
+        let mut pages = self.browser.post_json("/api/analytics/job", &[("project", "docs"), ("job", job)]).await;
+        pages[0]["effect"].take()
     }
 }
 
@@ -37,14 +37,17 @@ impl Tracked {
 async fn views_are_compared_from_the_merge_on() {
     let tracked = tracked().await;
     let job = tracked.job_about_quickstart(1).await;
-    let open = tracked.analytics("page").await["jobs"][0].take();
+    let open = tracked.effect(&job).await;
     assert_eq!((&open["job"], &open["unmerged"], &open["days"]), (&json!(job), &json!("open"), &json!(0)));
     let page = format!("/p/docs/jobs/{job}");
-    assert!(tracked.browser.get(&page).await.text.contains("Not merged"));
+    let report = "/p/docs/analytics?path=/quickstart&from=2026-11-01&to=2026-11-20";
+    for page in [&page, report] {
+        assert!(tracked.browser.get(page).await.text.contains("Not merged"), "{page}");
+    }
 
     tracked.merge(1, "2026-11-10T08:00:00Z").await;
     tracked.until(&job, "state", json!("merged")).await;
-    let merged = tracked.analytics("page").await["jobs"][0].take();
+    let merged = tracked.effect(&job).await;
     assert_eq!((&merged["finished"], &merged["unmerged"]), (&json!("2026-11-10"), &Value::Null), "{merged}");
     let week = json!(ViewCounts { human: 21, ai: 7, total: 28 });
     assert_eq!((&merged["days"], &merged["before"], &merged["after"]), (&json!(7), &week, &week), "{merged}");
@@ -56,7 +59,9 @@ async fn chart_marks_the_merge_of_a_pull_request() {
     let job = tracked.job_about_quickstart(1).await;
     tracked.merge(1, "2026-11-10T08:00:00Z").await;
     tracked.until(&job, "state", json!("merged")).await;
-    let marker = tracked.analytics("trend").await["markers"][0].take();
+    let fields =
+        [("project", "docs"), ("path", "/quickstart"), ("from", "2026-11-01"), ("to", "2026-11-20")];
+    let marker = tracked.browser.post_json("/api/analytics/trend", &fields).await["markers"][0].take();
     assert_eq!(
         (&marker["day"], &marker["job"], &marker["merged"]),
         (&json!("2026-11-10"), &json!(job), &json!(true)),
