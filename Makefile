@@ -6,7 +6,7 @@ BUILD_CACHE ?= $(HOME)/.cache/docket-build
 export BUILD_CACHE
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev build dist test test-all lint supply-chain fmt fuzz e2e conformance crash soak soak-faults soak-code-host attack bench screenshots setup clean
+.PHONY: help run dev build dist test test-all lint supply-chain fmt fuzz e2e conformance crash soak soak-faults soak-code-host attack bench sizes screenshots setup clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,6 +76,9 @@ attack: build ## Attack the availability of the release binary in every known wa
 
 bench: build ## Measure start, memory and page times of the release binary, a large database and a long history
 	@scripts/bench.sh
+
+sizes: setup ## Print lines, compile time and memory, and share of the binary, by crate
+	@scripts/sizes.sh
 
 screenshots: build ## Take the pictures in docs/screenshots
 	@scripts/setup.sh test

@@ -1,0 +1,21 @@
+#!/usr/bin/env python3
+"""A wrapper of rustc: appends what each compilation of a crate of ours needed to the file SIZES_FILE, as a line of JSON."""
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+
+began = time.monotonic()
+status = subprocess.call(sys.argv[1:])
+arguments = sys.argv[2:]
+if "--crate-name" in arguments:
+    name = arguments[arguments.index("--crate-name") + 1]
+    if name.startswith("docket"):
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        kind = arguments[arguments.index("--crate-type") + 1] if "--crate-type" in arguments else ""
+        line = {"name": name, "kind": kind, "seconds": time.monotonic() - began, "kilobytes": used.ru_maxrss}
+        with open(os.environ["SIZES_FILE"], "a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+sys.exit(status)
