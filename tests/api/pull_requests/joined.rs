@@ -28,7 +28,8 @@ impl Tracked {
 
     /// The views of `/quickstart` before and after the job.
     async fn effect(&self, job: &str) -> Value {
-        let mut pages = self.browser.post_json("/api/analytics/job", &[("project", "docs"), ("job", job)]).await;
+        let mut pages =
+            self.browser.post_json("/api/analytics/job", &[("project", "docs"), ("job", job)]).await;
         pages[0]["effect"].take()
     }
 }
@@ -59,8 +60,7 @@ async fn chart_marks_the_merge_of_a_pull_request() {
     let job = tracked.job_about_quickstart(1).await;
     tracked.merge(1, "2026-11-10T08:00:00Z").await;
     tracked.until(&job, "state", json!("merged")).await;
-    let fields =
-        [("project", "docs"), ("path", "/quickstart"), ("from", "2026-11-01"), ("to", "2026-11-20")];
+    let fields = [("project", "docs"), ("path", "/quickstart"), ("from", "2026-11-01"), ("to", "2026-11-20")];
     let marker = tracked.browser.post_json("/api/analytics/trend", &fields).await["markers"][0].take();
     assert_eq!(
         (&marker["day"], &marker["job"], &marker["merged"]),
