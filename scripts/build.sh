@@ -100,8 +100,9 @@ build_demo() {
   publish "$CARGO_TARGET_DIR/demo/docket"
 }
 
+# As the Rust tests build it: for other packages, cargo would choose other features of the dependencies, and compile them again.
 build_development() {
-  cargo build --locked --bin docket --features ssr,embed
+  cargo test --no-run --locked "${SERVER_PACKAGES[@]}" --features ssr,embed
   publish "$CARGO_TARGET_DIR/debug/docket"
 }
 

@@ -333,8 +333,9 @@ test("row starts a job with the page's path and figures", async ({ page, api }) 
 test("query beyond the hourly budget is refused with a message", async ({ serve, visit, trouble }) => {
   trouble.expects(/status of 429/);
   const docket = await serve({ environment: { DOCKET_ANALYTICS_PER_HOUR: "1" } });
-  // The overview after signing in has spent the one call.
   const page = await visit(docket, { storageState: docket.session });
+  // The overview spends the one call.
+  await page.goto(at(""));
   const response = await page.goto(ANALYTICS);
   expect(response?.status()).toBe(429);
   await interactive(page);
