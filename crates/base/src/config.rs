@@ -33,7 +33,7 @@ pub use budget::Budget;
 pub use changes::Changes;
 pub use client::ClientConfig;
 pub use code_hosts::{CodeHostsConfig, GitHubAccess, GitHubConfig, GitLabConfig, private_key};
-pub use database::{Database, UpgradeCopy, redacted_url};
+pub use database::{Database, UpgradeCopy, is_file, redacted_url};
 pub use http::{Http, PublicUrl, listen_address};
 pub use identity::{
     GroupProjects, GroupRoles, IdentityConfig, SECRET_HEADER, SingleSignOnConfig, TrustedGroups,

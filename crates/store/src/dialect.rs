@@ -72,7 +72,7 @@ pub(crate) struct Opened {
 
 impl Dialect {
     fn of(url: &str) -> Self {
-        if url.starts_with("sqlite:") { Self::Sqlite } else { Self::Postgres }
+        if base::config::is_file(url) { Self::Sqlite } else { Self::Postgres }
     }
 
     /// Opens the database at `url` and migrates it. Creates a file; waits at most `patience` for a server.

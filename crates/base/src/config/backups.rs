@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::database::Database;
+use super::database::{Database, is_file};
 use super::source::{ConfigError, Source, number_between};
 
 const MINUTE: u64 = 60;
@@ -23,7 +23,7 @@ impl BackupConfig {
         let every = source.or_default("backup_every", interval)?;
         let keep = source.or_default("backup_keep", number_between(1, 10_000))?;
         let Some(folder) = source.optional("backup_dir", existing_folder)? else { return Ok(None) };
-        if !database.url.starts_with("sqlite:") {
+        if !is_file(&database.url) {
             return Err(ConfigError(
                 "DOCKET_BACKUP_DIR is for a SQLite file. Back PostgreSQL up with its own tools, such as pg_dump, and leave it out."
                     .to_owned(),

@@ -79,9 +79,14 @@ impl Database {
     }
 }
 
+/// Whether it is the URL of a SQLite file, and not of a server.
+pub fn is_file(url: &str) -> bool {
+    url.starts_with("sqlite:")
+}
+
 /// The database as it is displayed: the path of a file, or a server's URL without user name, password and options.
 pub fn redacted_url(url: &str) -> String {
-    if url.starts_with("sqlite:") {
+    if is_file(url) {
         return url.to_owned();
     }
     let Ok(mut url) = Url::parse(url) else { return "the PostgreSQL database".to_owned() };
