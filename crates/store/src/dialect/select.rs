@@ -10,6 +10,7 @@ use sqlx::{Any, AssertSqlSafe, Sqlite};
 
 use super::Dialect;
 use base::nfc::nfc;
+use model::user::Project;
 
 /// Normalizes a text for comparison with stored texts. No stored text has a zero byte, and PostgreSQL refuses to compare with one.
 pub(crate) fn comparable(text: &str) -> String {
@@ -292,6 +293,14 @@ pub(crate) fn sql_placeholders(first: usize, count: usize) -> String {
         return "NULL".to_owned();
     }
     (first..first + count).map(|n| format!("${n}")).collect::<Vec<_>>().join(", ")
+}
+
+/// Binds the ids of `projects`, for a list of [`sql_placeholders`].
+pub(crate) fn bind_projects<'q>(
+    query: Query<'q, Any, AnyArguments>,
+    projects: &'q [Project],
+) -> Query<'q, Any, AnyArguments> {
+    projects.iter().fold(query, |query, project| query.bind(project.id.as_str()))
 }
 
 /// String literals, for a list in parentheses. An empty list becomes NULL, as in [`sql_placeholders`]. The names must contain no quotation marks.

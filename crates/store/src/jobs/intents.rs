@@ -8,7 +8,7 @@ use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 use super::lifecycle::{Acceptance, Transition};
 use super::messages::{DueMessage, SELECT_INTENT, nothing_before_it};
 use super::{lifecycle, messages, queue};
-use crate::dialect::select::sql_placeholders;
+use crate::dialect::select::{bind_projects, sql_placeholders};
 use crate::platform::budget;
 use crate::{Store, StoreError, word};
 use base::work::Work;
@@ -221,7 +221,6 @@ impl Store {
             nothing_before_it()
         );
         let due = sqlx::query(AssertSqlSafe(statement)).bind(now.as_millis());
-        let due = projects.iter().fold(due, |due, project| due.bind(project.id.as_str()));
-        due.fetch_all(&self.pool).await?.iter().map(messages::due).collect()
+        bind_projects(due, projects).fetch_all(&self.pool).await?.iter().map(messages::due).collect()
     }
 }

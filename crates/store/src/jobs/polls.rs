@@ -5,7 +5,7 @@ use sqlx::{Any, Row, Transaction};
 
 use super::lifecycle::Polled;
 use super::{job, lifecycle};
-use crate::dialect::select::sql_placeholders;
+use crate::dialect::select::{bind_projects, sql_placeholders};
 use crate::{Authority, Change, Store, StoreError, audit, instant, optional_instant, word};
 use base::work::Work;
 use model::audit::{Action, AuditEvent};
@@ -50,8 +50,7 @@ impl Store {
             sql_placeholders(3, projects.len())
         )));
         let due = due.bind(now.as_millis()).bind(latest.as_millis());
-        let due = projects.iter().fold(due, |due, project| due.bind(project.id.as_str()));
-        due.fetch_all(&self.pool).await?.iter().map(due_poll).collect()
+        bind_projects(due, projects).fetch_all(&self.pool).await?.iter().map(due_poll).collect()
     }
 
     /// The upstream's id of the newest job of `project` that the upstream accepted.

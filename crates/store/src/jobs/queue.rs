@@ -5,7 +5,7 @@ use sqlx::{Any, AnyConnection, AssertSqlSafe, Row, Transaction};
 use super::lifecycle::Transition;
 use super::messages::{DueMessage, Intent, nothing_before_it};
 use super::{lifecycle, messages};
-use crate::dialect::select::sql_placeholders;
+use crate::dialect::select::{bind_projects, sql_placeholders};
 use crate::platform::budget;
 use crate::{Authority, Change, Store, StoreError, audit, instant, optional_word, word};
 use base::work::Work;
@@ -57,8 +57,7 @@ impl Store {
             sql_placeholders(1, projects.len()),
             nothing_before_it()
         );
-        let heads = sqlx::query(AssertSqlSafe(statement));
-        let heads = projects.iter().fold(heads, |heads, project| heads.bind(project.id.as_str()));
+        let heads = bind_projects(sqlx::query(AssertSqlSafe(statement)), projects);
         let heads = batches_last.iter().fold(heads, |heads, project| heads.bind(project.as_str()));
         heads.fetch_all(&self.pool).await?.iter().map(messages::due).collect()
     }
@@ -70,9 +69,9 @@ impl Store {
              WHERE m.state = 'queued' AND j.project NOT IN ({}) GROUP BY j.project ORDER BY j.project",
             sql_placeholders(1, projects.len())
         );
-        let queued = sqlx::query_as(AssertSqlSafe(statement));
-        let queued = projects.iter().fold(queued, |queued, project| queued.bind(project.id.as_str()));
-        Ok(queued.fetch_all(&self.pool).await?)
+        let rows =
+            bind_projects(sqlx::query(AssertSqlSafe(statement)), projects).fetch_all(&self.pool).await?;
+        rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
     }
 
     /// Puts a message that could not be sent at once in the queue.

@@ -6,7 +6,7 @@ use sqlx::any::AnyRow;
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
 use super::hosts::PAUSE_MAX;
-use crate::dialect::select::sql_placeholders;
+use crate::dialect::select::{bind_projects, sql_placeholders};
 use crate::jobs::lifecycle;
 use crate::{Store, StoreError, optional_instant, word};
 use base::work::Work;
@@ -145,8 +145,7 @@ impl Store {
             .bind(window.ahead.as_millis())
             .bind(window.latest.as_millis())
             .bind(window.now.as_millis());
-        let due = projects.iter().fold(due, |due, project| due.bind(project.id.as_str()));
-        let rows = due.fetch_all(&mut *tx).await?;
+        let rows = bind_projects(due, projects).fetch_all(&mut *tx).await?;
         let due: Vec<DueCheck> =
             rows.iter().map(|row| due_check(row, window.lease)).collect::<Result<_, _>>()?;
         claim(&mut tx, &due, window.lease).await?;
@@ -167,13 +166,12 @@ impl Store {
              WHERE NOT EXISTS (SELECT 1 FROM code_hosts c WHERE c.host = $1 AND c.paused_until > $2 AND c.paused_until <= $4)",
             sql_placeholders(5, projects.len())
         );
-        let due = sqlx::query_scalar(AssertSqlSafe(sql))
+        let due = sqlx::query(AssertSqlSafe(sql))
             .bind(host)
             .bind(window.now.as_millis())
             .bind(window.latest.as_millis())
             .bind(window.now.after(PAUSE_MAX).as_millis());
-        let due = projects.iter().fold(due, |due, project| due.bind(project.id.as_str()));
-        let due: i64 = due.fetch_one(&self.pool).await?;
+        let due: i64 = bind_projects(due, projects).fetch_one(&self.pool).await?.try_get(0)?;
         Ok(due > 0)
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::dialect::select::sql_placeholders;
+use crate::dialect::select::{bind_projects, sql_placeholders};
 use crate::jobs::lifecycle;
 use crate::{Store, StoreError, word};
 use base::work::Work;
@@ -32,8 +32,7 @@ impl Store {
         );
         let stale = sqlx::query(sqlx::AssertSqlSafe(sql));
         let stale = stale.bind(before.as_millis()).bind(now.as_millis() - before.as_millis());
-        let stale = projects.iter().fold(stale, |stale, project| stale.bind(project.id.as_str()));
-        let rows = stale.fetch_all(&self.pool).await?;
+        let rows = bind_projects(stale, projects).fetch_all(&self.pool).await?;
         if rows.is_empty() {
             return Ok(());
         }

@@ -3,7 +3,7 @@
 use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
 
-use crate::dialect::select::sql_placeholders;
+use crate::dialect::select::{bind_projects, sql_placeholders};
 use crate::jobs::job;
 use crate::{Authority, Change, Store, StoreError, audit, instant, new_id, optional_instant, word};
 use base::work::Work;
@@ -186,8 +186,7 @@ impl Store {
             sql_placeholders(3, projects.len())
         )));
         let due = due.bind(now.as_millis()).bind(latest.as_millis());
-        let due = projects.iter().fold(due, |due, project| due.bind(project.id.as_str()));
-        due.fetch_all(&self.pool).await?.iter().map(due_event).collect()
+        bind_projects(due, projects).fetch_all(&self.pool).await?.iter().map(due_event).collect()
     }
 
     /// A pending event, whether it is due or not.
