@@ -21,11 +21,3 @@ impl Default for Waits {
         Self { turn, lock, ready: Duration::from_secs(3), query: Duration::from_secs(2) }
     }
 }
-
-impl Waits {
-    /// Long, so that a busy machine does not fail a test.
-    pub fn for_tests() -> Self {
-        let long = Duration::from_secs(60);
-        Self { turn: long, lock: long, ready: long, query: long }
-    }
-}

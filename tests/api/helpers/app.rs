@@ -34,6 +34,12 @@ use super::{leaks, logs, within_deadline};
 use crate::databases::TestDatabase;
 use crate::helpers::work::{docket, work_at};
 
+/// So long that a busy machine does not fail a test.
+const LONG_WAITS: Waits = {
+    let long = Duration::from_secs(60);
+    Waits { turn: long, lock: long, ready: long, query: long }
+};
+
 /// All accounts. They share one password.
 const PEOPLE: [(&str, Role); 4] =
     [("ada", Role::Admin), ("olga", Role::Operator), ("otto", Role::Operator), ("vera", Role::Viewer)];
@@ -98,7 +104,7 @@ impl Default for Settings {
             code_hosts: CodeHostsConfig::default(),
             review_stale_after: Duration::from_secs(3 * 24 * 3_600),
             clock: Clock::system(),
-            waits: Waits::for_tests(),
+            waits: LONG_WAITS,
         }
     }
 }
