@@ -14,8 +14,7 @@ if "--crate-name" in arguments:
     name = arguments[arguments.index("--crate-name") + 1]
     if name.startswith("docket"):
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        kind = arguments[arguments.index("--crate-type") + 1] if "--crate-type" in arguments else ""
-        line = {"name": name, "kind": kind, "seconds": time.monotonic() - began, "kilobytes": used.ru_maxrss}
+        line = {"name": name, "seconds": time.monotonic() - began, "kilobytes": used.ru_maxrss}
         with open(os.environ["SIZES_FILE"], "a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
 sys.exit(status)

@@ -20,10 +20,10 @@ function shares() {
   const bytes = new Map();
   let total = 0;
   for (const line of readFileSync(join(work, "symbols"), "utf8").split("\n")) {
-    const [, , size, kind, ...name] = /^(\d+) (\d+) (\w) (.*)$/.exec(line)?.slice(0) ?? [];
+    const [, size, kind, name] = /^\d+ (\d+) (\w) (.*)$/.exec(line) ?? [];
     if (!size || !"tTrRdDwWvV".includes(kind)) continue;
     total += Number(size);
-    const owner = /\bdocket(_[a-z]+)?(?=::)/.exec(name.join(" "))?.[0];
+    const owner = /\bdocket(_[a-z]+)?(?=::)/.exec(name)?.[0];
     const of = owner && folders.has(owner) ? owner : "other crates";
     bytes.set(of, (bytes.get(of) ?? 0) + Number(size));
   }

@@ -13,7 +13,7 @@ main() {
   cargo clean --release --quiet "${SERVER_PACKAGES[@]}"
   # With symbols, from which the shares come.
   RUSTC_WRAPPER=$ROOT/scripts/measured_rustc.py SIZES_FILE=$WORK/compiled.json run_logged "release build" \
-    cargo rustc --release --locked --features ssr --bin docket --message-format json -- -C strip=none
+    cargo rustc --release --locked --features ssr --bin docket -- -C strip=none
   nm --print-size --demangle --radix=d "$CARGO_TARGET_DIR/release/docket" >"$WORK/symbols"
   # The file with symbols must not be taken for the product.
   rm "$CARGO_TARGET_DIR/release/docket"
