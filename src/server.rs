@@ -3,6 +3,7 @@
 pub mod analytics;
 pub mod audit;
 pub mod auth;
+pub mod caller;
 pub mod code_host;
 pub mod command_line;
 pub mod commands;

@@ -6,10 +6,7 @@ use leptos::prelude::*;
 
 #[cfg(feature = "ssr")]
 use crate::server::{
-    analytics::{
-        report,
-        table_query::{TableQuery, word},
-    },
+    analytics::table_query::{TableQuery, word},
     auth::{guard, roles::PageData},
     response_size::shortened,
     upstream::page_views::PageViewsQuery,
@@ -36,11 +33,11 @@ pub async fn views(
     offset: Option<i64>,
     refresh: Option<bool>,
 ) -> Result<FetchedPageViews, AppError> {
-    let caller = guard::of::<GetViews>()?;
+    let (caller, state) = guard::of::<GetViews>()?;
     let project = caller.project(&project)?;
-    let today = caller.state.today();
+    let today = state.today();
     let query = PageViewsQuery::parse(project, from.as_deref(), to.as_deref(), limit, offset, today)?;
-    let (views, person) = (&caller.state.page_views, &caller.user.id);
+    let (views, person) = (&state.page_views, &caller.user.id);
     let found = match refresh.unwrap_or(false) {
         true => {
             caller.must_be(Role::Operator)?;
@@ -54,9 +51,9 @@ pub async fn views(
 /// The report of the analytics page: from the daily history if it contains the whole range, otherwise live. No endpoint returns it.
 #[cfg(feature = "ssr")]
 pub async fn report_of(project: &str, query: AnalyticsQuery) -> Result<AnalyticsReport, AppError> {
-    let caller = guard::of_page(PageData::AnalyticsReport)?;
+    let (caller, state) = guard::of_page(PageData::AnalyticsReport)?;
     let project = caller.project(project)?;
-    report::report(&caller, &project, query).await
+    state.reports.report(&caller, &project, query).await
 }
 
 /// A table of pages from the daily history. `q`: part of the path, ignoring the case of ASCII letters; `folder`: `/` or
@@ -75,14 +72,14 @@ pub async fn pages(
     limit: Option<i64>,
     offset: Option<i64>,
 ) -> Result<PagesReport, AppError> {
-    let caller = guard::of::<GetPages>()?;
+    let (caller, state) = guard::of::<GetPages>()?;
     let project = caller.project(&project)?;
-    let today = caller.state.today();
+    let today = state.today();
     let views = PageViewsQuery::parse(project, from.as_deref(), to.as_deref(), limit, offset, today)?;
     let query = TableQuery::parse(views, q.as_deref(), folder.as_deref(), sort.as_deref())?;
     let query = query.compared(word(compare.as_deref())?, word(tab.as_deref())?);
     let _permit = caller.query_permit().await?;
-    Ok(shortened::pages(caller.state.analytics.pages(&query).await?))
+    Ok(shortened::pages(state.analytics.pages(&query).await?))
 }
 
 /// Views by day, or by week above 120 days, with job markers and annotations: of the whole project, of the page `path`,
@@ -95,20 +92,20 @@ pub async fn trend(
     path: Option<String>,
     compare: Option<String>,
 ) -> Result<Trend, AppError> {
-    let caller = guard::of::<GetTrend>()?;
+    let (caller, state) = guard::of::<GetTrend>()?;
     let project = caller.project(&project)?;
-    let range = PageViewsQuery::range(Some(&from), Some(&to), caller.state.today())?;
+    let range = PageViewsQuery::range(Some(&from), Some(&to), state.today())?;
     let _permit = caller.query_permit().await?;
     let compare = word(compare.as_deref())?;
-    Ok(shortened::trend(caller.state.analytics.trend(&project, range, compare, path.as_deref()).await?))
+    Ok(shortened::trend(state.analytics.trend(&project, range, compare, path.as_deref()).await?))
 }
 
 /// Views of each page of a completed job in whole weeks before and after it finished; none for a job in another state.
 #[server(name = GetJobEffects, prefix = "/api", endpoint = "analytics/job")]
 pub async fn job_effects(project: String, job: String) -> Result<Vec<PageEffect>, AppError> {
-    let caller = guard::of::<GetJobEffects>()?;
+    let (caller, state) = guard::of::<GetJobEffects>()?;
     let project = caller.project(&project)?;
     let job: JobId = job.parse().map_err(AppError::bad_input)?;
     let _permit = caller.query_permit().await?;
-    caller.state.analytics.job_effects(&project, &job).await
+    state.analytics.job_effects(&project, &job).await
 }

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 #[cfg(feature = "ssr")]
-use crate::server::{analytics::annotations, auth::guard};
+use crate::server::auth::guard;
 use model::error::AppError;
 use model::history::Annotation;
 
@@ -15,15 +15,15 @@ pub async fn save_annotation(
     text: String,
     id: Option<String>,
 ) -> Result<Annotation, AppError> {
-    let caller = guard::of::<SaveAnnotation>()?;
+    let (caller, state) = guard::of::<SaveAnnotation>()?;
     let project = caller.project(&project)?;
-    annotations::save(&caller, &project, &day, &text, id.as_deref()).await
+    state.annotations.save(&caller, &project, &day, &text, id.as_deref()).await
 }
 
 /// Removes the caller's own note; administrators may remove any.
 #[server(prefix = "/api", endpoint = "annotations/remove")]
 pub async fn remove_annotation(project: String, id: String) -> Result<(), AppError> {
-    let caller = guard::of::<RemoveAnnotation>()?;
+    let (caller, state) = guard::of::<RemoveAnnotation>()?;
     let project = caller.project(&project)?;
-    annotations::remove(&caller, &project, &id).await
+    state.annotations.remove(&caller, &project, &id).await
 }

@@ -10,7 +10,7 @@ use crate::server::http::{flash, forms};
 #[cfg(feature = "ssr")]
 use crate::server::people::ProjectFields;
 #[cfg(feature = "ssr")]
-use crate::server::people::api_tokens::{self, TokenFields};
+use crate::server::people::api_tokens::TokenFields;
 use model::api_token::{ApiToken, OwnTokens};
 use model::error::AppError;
 use model::flash::Confirmation;
@@ -20,8 +20,8 @@ use model::links::{ALL_TOKENS, TOKENS};
 /// The caller's tokens, valid ones first, and what a new one may do.
 #[server(name = GetOwnTokens, prefix = "/api", endpoint = "tokens/list")]
 pub async fn own_tokens() -> Result<OwnTokens, AppError> {
-    let caller = guard::of::<GetOwnTokens>()?;
-    api_tokens::own(&caller).await
+    let (caller, state) = guard::of::<GetOwnTokens>()?;
+    state.api_tokens.own(&caller).await
 }
 
 /// Everyone's tokens, valid ones first; at most 1,000. `cursor`: the header `docket-next` of an earlier part.
@@ -33,8 +33,8 @@ pub async fn get_all_tokens(cursor: Option<String>) -> Result<Vec<ApiToken>, App
 /// As [`get_all_tokens`], all at once for their page.
 #[cfg(feature = "ssr")]
 pub async fn all_tokens() -> Result<Vec<ApiToken>, AppError> {
-    let caller = guard::of::<GetAllTokens>()?;
-    api_tokens::all(&caller).await
+    let (_, state) = guard::of::<GetAllTokens>()?;
+    state.api_tokens.all().await
 }
 
 /// Creates a token of the caller; the `secret` in the response is the token, shown once. `access` is `all` or `selected`, and
@@ -49,29 +49,29 @@ pub async fn create_token(
     days: Option<String>,
     password: Option<String>,
 ) -> Result<Confirmation, AppError> {
-    let caller = guard::of::<CreateToken>()?;
+    let (caller, state) = guard::of::<CreateToken>()?;
     let fields = TokenFields {
         name: &name,
         scopes: scopes.as_deref().unwrap_or_default(),
         projects: ProjectFields { access: access.as_deref(), selected: projects.as_deref() },
         days: days.as_deref().unwrap_or_default(),
     };
-    let outcome = api_tokens::create(&caller, fields, password.unwrap_or_default()).await;
+    let outcome = state.api_tokens.create(&caller, fields, password.unwrap_or_default()).await;
     flash::respond(TOKENS, outcome)
 }
 
 /// Revokes the caller's token with the id `token`.
 #[server(prefix = "/api", endpoint = "tokens/revoke")]
 pub async fn revoke_token(token: String) -> Result<Confirmation, AppError> {
-    let caller = guard::of::<RevokeToken>()?;
-    let outcome = api_tokens::revoke(&caller, &token).await;
+    let (caller, state) = guard::of::<RevokeToken>()?;
+    let outcome = state.api_tokens.revoke(&caller, &token).await;
     flash::respond(TOKENS, outcome)
 }
 
 /// Revokes anyone's token with the id `token`.
 #[server(prefix = "/api", endpoint = "tokens/revoke-any")]
 pub async fn revoke_any_token(token: String) -> Result<Confirmation, AppError> {
-    let caller = guard::of::<RevokeAnyToken>()?;
-    let outcome = api_tokens::revoke_any(&caller, &token).await;
+    let (caller, state) = guard::of::<RevokeAnyToken>()?;
+    let outcome = state.api_tokens.revoke_any(&caller, &token).await;
     flash::respond(ALL_TOKENS, outcome)
 }

@@ -18,10 +18,10 @@ pub async fn archive_jobs(
     jobs: Option<String>,
     matching: Option<String>,
 ) -> Result<BulkResult, AppError> {
-    let caller = guard::of::<ArchiveJobs>()?;
+    let (caller, state) = guard::of::<ArchiveJobs>()?;
     let project = caller.project(&project)?;
-    let jobs = caller.state.jobs.selected(&caller, &project, jobs, matching).await?;
-    caller.state.jobs.mark(TimelineMark::Archived, &caller, &project, &jobs).await
+    let jobs = state.jobs.selected(&caller, &project, jobs, matching).await?;
+    state.jobs.mark(TimelineMark::Archived, &caller, &project, &jobs).await
 }
 
 /// Restores archived jobs. Returns the jobs that changed.
@@ -31,28 +31,28 @@ pub async fn unarchive_jobs(
     jobs: Option<String>,
     matching: Option<String>,
 ) -> Result<BulkResult, AppError> {
-    let caller = guard::of::<UnarchiveJobs>()?;
+    let (caller, state) = guard::of::<UnarchiveJobs>()?;
     let project = caller.project(&project)?;
-    let jobs = caller.state.jobs.selected(&caller, &project, jobs, matching).await?;
-    caller.state.jobs.mark(TimelineMark::Restored, &caller, &project, &jobs).await
+    let jobs = state.jobs.selected(&caller, &project, jobs, matching).await?;
+    state.jobs.mark(TimelineMark::Restored, &caller, &project, &jobs).await
 }
 
 /// Dismisses jobs that need attention, for everyone, until they change again. Returns the jobs that changed.
 #[server(prefix = "/api", endpoint = "jobs/dismiss")]
 pub async fn dismiss_jobs(project: String, jobs: Option<String>) -> Result<BulkResult, AppError> {
-    let caller = guard::of::<DismissJobs>()?;
+    let (caller, state) = guard::of::<DismissJobs>()?;
     let project = caller.project(&project)?;
     let jobs = jobs.unwrap_or_default();
-    caller.state.jobs.mark(TimelineMark::Dismissed, &caller, &project, &jobs).await
+    state.jobs.mark(TimelineMark::Dismissed, &caller, &project, &jobs).await
 }
 
 /// Undoes a dismissal. Returns the jobs that changed.
 #[server(prefix = "/api", endpoint = "jobs/undismiss")]
 pub async fn undismiss_jobs(project: String, jobs: Option<String>) -> Result<BulkResult, AppError> {
-    let caller = guard::of::<UndismissJobs>()?;
+    let (caller, state) = guard::of::<UndismissJobs>()?;
     let project = caller.project(&project)?;
     let jobs = jobs.unwrap_or_default();
-    caller.state.jobs.mark(TimelineMark::DismissalUndone, &caller, &project, &jobs).await
+    state.jobs.mark(TimelineMark::DismissalUndone, &caller, &project, &jobs).await
 }
 
 /// Adds a tag to jobs, ignoring case. Returns the jobs that changed.
@@ -63,10 +63,10 @@ pub async fn tag_jobs(
     matching: Option<String>,
     tag: String,
 ) -> Result<BulkResult, AppError> {
-    let caller = guard::of::<TagJobs>()?;
+    let (caller, state) = guard::of::<TagJobs>()?;
     let project = caller.project(&project)?;
-    let jobs = caller.state.jobs.selected(&caller, &project, jobs, matching).await?;
-    caller.state.jobs.tag(&caller, &project, &jobs, &tag).await
+    let jobs = state.jobs.selected(&caller, &project, jobs, matching).await?;
+    state.jobs.tag(&caller, &project, &jobs, &tag).await
 }
 
 /// Removes a tag from jobs. Returns the jobs that changed.
@@ -77,8 +77,8 @@ pub async fn untag_jobs(
     matching: Option<String>,
     tag: String,
 ) -> Result<BulkResult, AppError> {
-    let caller = guard::of::<UntagJobs>()?;
+    let (caller, state) = guard::of::<UntagJobs>()?;
     let project = caller.project(&project)?;
-    let jobs = caller.state.jobs.selected(&caller, &project, jobs, matching).await?;
-    caller.state.jobs.untag(&caller, &project, &jobs, &tag).await
+    let jobs = state.jobs.selected(&caller, &project, jobs, matching).await?;
+    state.jobs.untag(&caller, &project, &jobs, &tag).await
 }

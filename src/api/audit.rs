@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 #[cfg(feature = "ssr")]
-use crate::server::{audit, auth::guard, response_size::shortened};
+use crate::server::{auth::guard, response_size::shortened};
 use model::audit::AuditPage;
 use model::audit_query::AuditQuery;
 use model::error::AppError;
@@ -11,6 +11,6 @@ use model::error::AppError;
 /// One page of the records that match `query`, newest first; with `check`, also the result of verifying the log.
 #[server(name = GetAuditPage, prefix = "/api", endpoint = "audit/list")]
 pub async fn audit_page(#[server(flatten)] query: AuditQuery) -> Result<AuditPage, AppError> {
-    let caller = guard::of::<GetAuditPage>()?;
-    Ok(shortened::audit(audit::page::page(&caller, &query).await?))
+    let (caller, state) = guard::of::<GetAuditPage>()?;
+    Ok(shortened::audit(state.audit_log.page(&caller, &query).await?))
 }

@@ -16,9 +16,9 @@ use model::error::AppError;
 /// The initial values of the form; with `from`, those of that batch.
 #[server(name = GetBatchForm, prefix = "/api", endpoint = "batches/form")]
 pub async fn batch_form(project: String, from: Option<String>) -> Result<BatchForm, AppError> {
-    let caller = guard::of::<GetBatchForm>()?;
+    let (caller, state) = guard::of::<GetBatchForm>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.batch_form(&caller, &project, from.as_deref()).await
+    state.jobs.batch_form(&caller, &project, from.as_deref()).await
 }
 
 /// Validates and stores a batch for preview. `prompt` is the prompt template, `values` is CSV with one record per job,
@@ -31,10 +31,10 @@ pub async fn prepare_batch(
     intent: String,
     template_id: Option<String>,
 ) -> Result<Batch, AppError> {
-    let caller = guard::of::<PrepareBatch>()?;
+    let (caller, state) = guard::of::<PrepareBatch>()?;
     let project = caller.project(&project)?;
     let request = BatchRequest { project, text: prompt, values, intent, template_id };
-    let batch = caller.state.jobs.prepare_batch(&caller, &request).await?;
+    let batch = state.jobs.prepare_batch(&caller, &request).await?;
     leptos_axum::redirect(&format!("/p/{}/batches/{}", batch.project, batch.id));
     shortened::changed_batch(batch)
 }
@@ -49,10 +49,9 @@ pub async fn use_template(
     values: String,
     template_id: Option<String>,
 ) -> Result<BatchPrompt, AppError> {
-    let caller = guard::of::<UseTemplate>()?;
+    let (caller, state) = guard::of::<UseTemplate>()?;
     let (project, intent) = (caller.project(&project)?, String::new());
-    let (jobs, request) =
-        (&caller.state.jobs, BatchRequest { project, text: prompt, values, intent, template_id });
+    let (jobs, request) = (&state.jobs, BatchRequest { project, text: prompt, values, intent, template_id });
     let used = jobs.use_template(&request, &template).await?;
     if forms::is_plain() {
         jobs.save_batch_form(&caller, &request, used.clone()).await?;
@@ -64,9 +63,9 @@ pub async fn use_template(
 /// Queues every job of a prepared batch, once.
 #[server(prefix = "/api", endpoint = "batches/start")]
 pub async fn start_batch(project: String, batch: String) -> Result<Batch, AppError> {
-    let caller = guard::of::<StartBatch>()?;
+    let (caller, state) = guard::of::<StartBatch>()?;
     let project = caller.project(&project)?;
-    let batch = caller.state.jobs.start_batch(&caller, &project, &batch).await?;
+    let batch = state.jobs.start_batch(&caller, &project, &batch).await?;
     forms::redirect_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
     shortened::changed_batch(batch)
 }
@@ -80,17 +79,17 @@ pub async fn get_batch(project: String, batch: String, cursor: Option<String>) -
 /// As [`get_batch`], all at once for its page.
 #[cfg(feature = "ssr")]
 pub async fn batch(project: String, batch: String) -> Result<Batch, AppError> {
-    let caller = guard::of::<GetBatch>()?;
+    let (caller, state) = guard::of::<GetBatch>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.batch(&project, &batch).await
+    state.jobs.batch(&project, &batch).await
 }
 
 /// Cancels the prompts of a batch that are still queued.
 #[server(prefix = "/api", endpoint = "batches/cancel")]
 pub async fn cancel_batch(project: String, batch: String) -> Result<Batch, AppError> {
-    let caller = guard::of::<CancelBatch>()?;
+    let (caller, state) = guard::of::<CancelBatch>()?;
     let project = caller.project(&project)?;
-    let batch = caller.state.jobs.cancel_batch(&caller, &project, &batch).await?;
+    let batch = state.jobs.cancel_batch(&caller, &project, &batch).await?;
     forms::redirect_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
     shortened::changed_batch(batch)
 }
@@ -98,33 +97,33 @@ pub async fn cancel_batch(project: String, batch: String) -> Result<Batch, AppEr
 /// A page of the started batches of the project, the newest first; `page` counts from 1.
 #[server(name = ListBatches, prefix = "/api", endpoint = "batches/list")]
 pub async fn list_batches(project: String, page: Option<String>) -> Result<BatchPage, AppError> {
-    let caller = guard::of::<ListBatches>()?;
+    let (caller, state) = guard::of::<ListBatches>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.batches(&project, page.as_deref()).await
+    state.jobs.batches(&project, page.as_deref()).await
 }
 
 /// The caller's batches that are prepared but not started, the newest first.
 #[server(name = ListUnstarted, prefix = "/api", endpoint = "batches/unstarted")]
 pub async fn unstarted_batches(project: String) -> Result<Vec<UnstartedBatch>, AppError> {
-    let caller = guard::of::<ListUnstarted>()?;
+    let (caller, state) = guard::of::<ListUnstarted>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.unstarted_batches(&caller, &project).await
+    state.jobs.unstarted_batches(&caller, &project).await
 }
 
 /// Deletes a batch that the caller prepared and nobody started.
 #[server(prefix = "/api", endpoint = "batches/discard")]
 pub async fn discard_batch(project: String, batch: String) -> Result<(), AppError> {
-    let caller = guard::of::<DiscardBatch>()?;
+    let (caller, state) = guard::of::<DiscardBatch>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.discard_batch(&caller, &project, &batch).await
+    state.jobs.discard_batch(&caller, &project, &batch).await
 }
 
 /// Names a batch: at most 80 characters. An empty `name` is replaced by the first line of its template.
 #[server(prefix = "/api", endpoint = "batches/rename")]
 pub async fn rename_batch(project: String, batch: String, name: String) -> Result<Batch, AppError> {
-    let caller = guard::of::<RenameBatch>()?;
+    let (caller, state) = guard::of::<RenameBatch>()?;
     let project = caller.project(&project)?;
-    let batch = caller.state.jobs.rename_batch(&caller, &project, &batch, &name).await?;
+    let batch = state.jobs.rename_batch(&caller, &project, &batch, &name).await?;
     forms::redirect_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
     shortened::changed_batch(batch)
 }
@@ -132,9 +131,9 @@ pub async fn rename_batch(project: String, batch: String, name: String) -> Resul
 /// Queues a retry of each of the comma-separated `jobs` of a batch that failed or was not accepted, once for each job.
 #[server(prefix = "/api", endpoint = "batches/retry")]
 pub async fn retry_failed(project: String, batch: String, jobs: String) -> Result<Batch, AppError> {
-    let caller = guard::of::<RetryFailed>()?;
+    let (caller, state) = guard::of::<RetryFailed>()?;
     let project = caller.project(&project)?;
-    let batch = caller.state.jobs.retry_failed(&caller, &project, &batch, &jobs).await?;
+    let batch = state.jobs.retry_failed(&caller, &project, &batch, &jobs).await?;
     forms::redirect_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
     shortened::changed_batch(batch)
 }

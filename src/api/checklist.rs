@@ -10,6 +10,6 @@ use model::error::AppError;
 /// Which first steps are done; `None` if all are, or 30 days after the first account was made. For administrators.
 #[server(name = GetChecklist, prefix = "/api", endpoint = "checklist/get")]
 pub async fn checklist() -> Result<Option<Checklist>, AppError> {
-    let state = guard::of::<GetChecklist>()?.state;
+    let (_, state) = guard::of::<GetChecklist>()?;
     Ok(state.store.checklist(state.clock.now()).await?)
 }

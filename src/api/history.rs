@@ -18,28 +18,28 @@ use model::history::{HistoryState, Missing, StoredDays};
 /// The progress of a project's history, and why it waits if it does.
 #[server(name = GetHistoryState, prefix = "/api", endpoint = "history/state")]
 pub async fn history_state(project: String) -> Result<HistoryState, AppError> {
-    let caller = guard::of::<GetHistoryState>()?;
+    let (caller, state) = guard::of::<GetHistoryState>()?;
     let project = caller.project(&project)?;
-    caller.state.history.state(&project).await
+    state.history.state(&project).await
 }
 
 /// How many days of a range are not in the history, and the minimum number of calls to fetch them. `from` and `to` are
 /// inclusive UTC days (`YYYY-MM-DD`).
 #[server(name = GetMissing, prefix = "/api", endpoint = "history/missing")]
 pub async fn missing_days(project: String, from: String, to: String) -> Result<Missing, AppError> {
-    let caller = guard::of::<GetMissing>()?;
+    let (caller, state) = guard::of::<GetMissing>()?;
     let project = caller.project(&project)?;
     let range = DayRange::parse(&from, &to).map_err(AppError::bad_input)?;
-    caller.state.history.missing(&project, range).await
+    state.history.missing(&project, range).await
 }
 
 /// How many days of a range are in the history, and the minimum number of calls to fetch them again.
 #[server(name = GetStoredDays, prefix = "/api", endpoint = "history/stored")]
 pub async fn stored_days(project: String, from: String, to: String) -> Result<StoredDays, AppError> {
-    let caller = guard::of::<GetStoredDays>()?;
+    let (caller, state) = guard::of::<GetStoredDays>()?;
     let project = caller.project(&project)?;
     let range = DayRange::parse(&from, &to).map_err(AppError::bad_input)?;
-    caller.state.history.stored(&project, range).await
+    state.history.stored(&project, range).await
 }
 
 /// Requests that the missing days of a range (at most 400) be fetched first; they may be older than the synced days. With
@@ -52,11 +52,11 @@ pub async fn fetch_days(
     again: Option<bool>,
     back: Option<String>,
 ) -> Result<HistoryState, AppError> {
-    let caller = guard::of::<FetchDays>()?;
+    let (caller, state) = guard::of::<FetchDays>()?;
     let project = caller.project(&project)?;
     let range = DayRange::parse(&from, &to).map_err(AppError::bad_input)?;
     let wanted = if again == Some(true) { Wanted::Stored } else { Wanted::Missing };
-    let state = caller.state.history.request_days(caller.authority(), &project, range, wanted).await?;
+    let state = state.history.request_days(caller.authority(), &project, range, wanted).await?;
     let report = format!("/p/{project}/analytics?from={}&to={}", range.from(), range.to());
     forms::redirect_to(&back.filter(|back| is_own_path(back)).unwrap_or(report));
     Ok(state)

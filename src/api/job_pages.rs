@@ -12,33 +12,33 @@ use model::page_path::PageChange;
 /// Which of `paths`, separated by commas, are pages of the project: its daily history has them.
 #[server(prefix = "/api", endpoint = "jobs/known-pages")]
 pub async fn known_pages(project: String, paths: String) -> Result<Vec<String>, AppError> {
-    let caller = guard::of::<KnownPages>()?;
+    let (caller, state) = guard::of::<KnownPages>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.known_pages(&project, &paths).await
+    state.jobs.known_pages(&project, &paths).await
 }
 
 /// At most ten pages of the project whose path contains `q`, ignoring the case of ASCII letters: those that begin with it first, then the
 /// shortest.
 #[server(prefix = "/api", endpoint = "jobs/suggest-pages")]
 pub async fn suggest_pages(project: String, #[server(default)] q: String) -> Result<Vec<String>, AppError> {
-    let caller = guard::of::<SuggestPages>()?;
+    let (caller, state) = guard::of::<SuggestPages>()?;
     let project = caller.project(&project)?;
     let permit = caller.query_permit().await?;
-    caller.state.jobs.suggest_pages(&permit, &project, &q).await
+    state.jobs.suggest_pages(&permit, &project, &q).await
 }
 
 /// Adds a page to jobs. Returns the jobs that changed.
 #[server(prefix = "/api", endpoint = "jobs/add-page")]
 pub async fn add_page(project: String, jobs: String, path: String) -> Result<BulkResult, AppError> {
-    let caller = guard::of::<AddPage>()?;
+    let (caller, state) = guard::of::<AddPage>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.change_page(PageChange::Add, &caller, &project, &jobs, &path).await
+    state.jobs.change_page(PageChange::Add, &caller, &project, &jobs, &path).await
 }
 
 /// Removes a page from jobs. Returns the jobs that changed.
 #[server(prefix = "/api", endpoint = "jobs/remove-page")]
 pub async fn remove_page(project: String, jobs: String, path: String) -> Result<BulkResult, AppError> {
-    let caller = guard::of::<RemovePage>()?;
+    let (caller, state) = guard::of::<RemovePage>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.change_page(PageChange::Remove, &caller, &project, &jobs, &path).await
+    state.jobs.change_page(PageChange::Remove, &caller, &project, &jobs, &path).await
 }

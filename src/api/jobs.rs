@@ -51,7 +51,7 @@ pub async fn create_job(
     form: Option<String>,
     base: Option<i64>,
 ) -> Result<Job, AppError> {
-    let caller = guard::of::<CreateJob>()?;
+    let (caller, state) = guard::of::<CreateJob>()?;
     let project = caller.project(&project)?;
     let form = Form::new_job(&caller, project, prompt, intent, paths, template_id)
         .with_draft(form.as_deref(), base)?
@@ -59,7 +59,7 @@ pub async fn create_job(
         .queued(queue.as_deref())
         .with_similarity_warning(similar.as_deref(), forms::is_plain())
         .with_placeholder_warning(unfilled.as_deref(), anyway.as_deref());
-    let job = caller.state.jobs.submit(form).await?;
+    let job = state.jobs.submit(form).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(shortened::changed_job(job))
 }
@@ -77,13 +77,13 @@ pub async fn send_follow_up(
     anyway: Option<String>,
     base: Option<i64>,
 ) -> Result<Job, AppError> {
-    let caller = guard::of::<SendFollowUp>()?;
+    let (caller, state) = guard::of::<SendFollowUp>()?;
     let project = caller.project(&project)?;
     let form = Form::follow_up(&caller, project, job, prompt, intent)
         .with_draft(None, base)?
         .queued(queue.as_deref())
         .with_placeholder_warning(unfilled.as_deref(), anyway.as_deref());
-    let job = caller.state.jobs.submit(form).await?;
+    let job = state.jobs.submit(form).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(shortened::changed_job(job))
 }
@@ -100,10 +100,10 @@ pub async fn resolve_delivery(
     outcome: String,
     remote_id: Option<String>,
 ) -> Result<Job, AppError> {
-    let caller = guard::of::<ResolveDelivery>()?;
+    let (caller, state) = guard::of::<ResolveDelivery>()?;
     let project = caller.project(&project)?;
     let decision = Decision { project, job, message, attempt, outcome, remote_id };
-    let job = caller.state.jobs.resolve(&caller, decision).await?;
+    let job = state.jobs.resolve(&caller, decision).await?;
     forms::redirect_to(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(shortened::changed_job(job))
 }
@@ -112,17 +112,17 @@ pub async fn resolve_delivery(
 /// Returns these jobs.
 #[server(prefix = "/api", endpoint = "jobs/send-all-again")]
 pub async fn send_all_again(project: String, as_of: i64) -> Result<BulkResult, AppError> {
-    let caller = guard::of::<SendAllAgain>()?;
+    let (caller, state) = guard::of::<SendAllAgain>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.send_all_again(&caller, &project, Timestamp::from_millis(as_of)).await
+    state.jobs.send_all_again(&caller, &project, Timestamp::from_millis(as_of)).await
 }
 
 /// Imports and tracks a job that was started elsewhere, by the upstream's id. `note` replaces its prompt.
 #[server(prefix = "/api", endpoint = "jobs/import")]
 pub async fn import_job(project: String, remote_id: String, note: Option<String>) -> Result<Job, AppError> {
-    let caller = guard::of::<ImportJob>()?;
+    let (caller, state) = guard::of::<ImportJob>()?;
     let project = caller.project(&project)?;
-    let job = caller.state.jobs.import(&caller, &project, &remote_id, note.as_deref()).await?;
+    let job = state.jobs.import(&caller, &project, &remote_id, note.as_deref()).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(shortened::changed_job(job))
 }
@@ -131,20 +131,20 @@ pub async fn import_job(project: String, remote_id: String, note: Option<String>
 /// (the number after them).
 #[server(prefix = "/api", endpoint = "jobs/get")]
 pub async fn get_job(project: String, job: String, before: Option<u32>) -> Result<Job, AppError> {
-    let caller = guard::of::<GetJob>()?;
+    let (caller, state) = guard::of::<GetJob>()?;
     let project = caller.project(&project)?;
     match before {
-        Some(before) => caller.state.jobs.get_before(&project, &job, before).await,
-        None => caller.state.jobs.get(&project, &job).await,
+        Some(before) => state.jobs.get_before(&project, &job, before).await,
+        None => state.jobs.get(&project, &job).await,
     }
 }
 
 /// As [`get_job`], for the job's page: the texts of follow-ups that are not shown are empty.
 #[cfg(feature = "ssr")]
 pub async fn shown_job(project: String, job: &str, shown: ShownFollowUps) -> Result<Job, AppError> {
-    let caller = guard::of::<GetJob>()?;
+    let (caller, state) = guard::of::<GetJob>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.get_shown(&project, job, shown).await
+    state.jobs.get_shown(&project, job, shown).await
 }
 
 /// A page of jobs that match the filters, at `cursor` from an earlier page, or with the number `page`.
@@ -155,39 +155,39 @@ pub async fn list_jobs(
     cursor: Option<String>,
     page: Option<String>,
 ) -> Result<JobPage, AppError> {
-    let caller = guard::of::<ListJobs>()?;
+    let (caller, state) = guard::of::<ListJobs>()?;
     let project = caller.project(&project)?;
     let permit = caller.query_permit().await?;
-    caller.state.jobs.list(&permit, &project, query, cursor, page).await
+    state.jobs.list(&permit, &project, query, cursor, page).await
 }
 
 /// The caller's unread jobs, running jobs, jobs that need attention and recently finished ones, with counts.
 #[server(name = GetJobsOverview, prefix = "/api", endpoint = "jobs/overview")]
 pub async fn jobs_overview(project: String) -> Result<JobsOverview, AppError> {
-    let caller = guard::of::<GetJobsOverview>()?;
+    let (caller, state) = guard::of::<GetJobsOverview>()?;
     let project = caller.project(&project)?;
     let permit = caller.query_permit().await?;
-    let connected = caller.state.code_hosts.are_connected();
-    caller.state.jobs.overview(&permit, &project, caller.reader(), connected).await
+    let connected = state.code_hosts.are_connected();
+    state.jobs.overview(&permit, &project, caller.reader(), connected).await
 }
 
 /// The last 50 changed jobs that are not moving, of the caller or (`who=all`) of everyone, the caller's API tokens that expire
 /// soon, and the time of the caller's last visit. Marks them as seen by the caller.
 #[server(prefix = "/api", endpoint = "notifications/list")]
 pub async fn list_notifications(project: String, who: Option<String>) -> Result<Notifications, AppError> {
-    let caller = guard::of::<ListNotifications>()?;
+    let (caller, state) = guard::of::<ListNotifications>()?;
     let project = caller.project(&project)?;
     let all = who.as_deref() == Some("all");
     let permit = caller.query_permit().await?;
-    caller.state.jobs.notifications(&permit, &caller, &project, all).await
+    state.jobs.notifications(&permit, &caller, &project, all).await
 }
 
 /// Marks all notifications of the caller's jobs, or (`who=all`) of everyone's, as read.
 #[server(prefix = "/api", endpoint = "notifications/read")]
 pub async fn read_notifications(project: String, who: Option<String>) -> Result<(), AppError> {
-    let caller = guard::of::<ReadNotifications>()?;
+    let (caller, state) = guard::of::<ReadNotifications>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.mark_notifications_read(&caller, &project, who.as_deref() == Some("all")).await
+    state.jobs.mark_notifications_read(&caller, &project, who.as_deref() == Some("all")).await
 }
 
 /// The badges of many jobs (at most 200 ids, comma-separated), the last changed first; unknown ids, and badges beyond 1 MiB, are omitted. `seen` is the revision that an open
@@ -199,25 +199,25 @@ pub async fn job_statuses(
     #[server(default)] jobs: String,
     seen: Option<i64>,
 ) -> Result<Vec<JobBadge>, AppError> {
-    let caller = guard::of::<JobStatuses>()?;
+    let (caller, state) = guard::of::<JobStatuses>()?;
     let project = caller.project(&project)?;
     // Read before the badges, so that the next call finds changes made in between.
     if seen.is_some() {
-        let now = caller.state.clock.now();
-        let (revision, unread) = caller.state.store.revision(&project, &caller.reader(), now).await?;
+        let now = state.clock.now();
+        let (revision, unread) = state.store.revision(&project, &caller.reader(), now).await?;
         forms::respond_with_header(REVISION_HEADER, revision);
         forms::respond_with_header(UNREAD_HEADER, unread.total().into());
     }
-    let badges = caller.state.store.badges(&project, &job_ids(&jobs, BADGES_MAX)?).await?;
+    let badges = state.store.badges(&project, &job_ids(&jobs, BADGES_MAX)?).await?;
     Ok(shortened::badges(badges))
 }
 
 /// Polls a job that is no longer tracked, at most once per poll interval; tracks it again if it is moving.
 #[server(prefix = "/api", endpoint = "jobs/check")]
 pub async fn check_job(project: String, job: String) -> Result<Job, AppError> {
-    let caller = guard::of::<CheckJob>()?;
+    let (caller, state) = guard::of::<CheckJob>()?;
     let project = caller.project(&project)?;
-    let job = caller.state.jobs.check(&caller, &project, &job).await?;
+    let job = state.jobs.check(&caller, &project, &job).await?;
     forms::redirect_to(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(shortened::changed_job(job))
 }
@@ -230,9 +230,9 @@ pub async fn job_form(
     job: Option<String>,
     form: Option<String>,
 ) -> Result<JobForm, AppError> {
-    let caller = guard::of::<GetJobForm>()?;
+    let (caller, state) = guard::of::<GetJobForm>()?;
     let project = caller.project(&project)?;
-    let form = caller.state.jobs.form(&caller, &project, job.as_deref(), form.as_deref()).await?;
+    let form = state.jobs.form(&caller, &project, job.as_deref(), form.as_deref()).await?;
     Ok(shortened::job_form(form))
 }
 
@@ -252,10 +252,10 @@ pub async fn save_draft(
     base: Option<i64>,
     before: Option<String>,
 ) -> Result<SavedDraft, AppError> {
-    let caller = guard::of::<SaveDraft>()?;
+    let (caller, state) = guard::of::<SaveDraft>()?;
     let project = caller.project(&project)?;
     let draft_form = DraftForm { job, form, text, paths, template: template_id, intent, base, before };
-    caller.state.jobs.save_draft(&caller, &project, draft_form).await
+    state.jobs.save_draft(&caller, &project, draft_form).await
 }
 
 /// At most five jobs similar to `prompt` or about `paths`; without both, similar to the caller's draft.
@@ -265,9 +265,9 @@ pub async fn similar_jobs(
     prompt: Option<String>,
     paths: Option<String>,
 ) -> Result<Vec<SimilarJob>, AppError> {
-    let caller = guard::of::<SimilarJobs>()?;
+    let (caller, state) = guard::of::<SimilarJobs>()?;
     let project = caller.project(&project)?;
-    let (jobs, permit) = (&caller.state.jobs, caller.query_permit().await?);
+    let (jobs, permit) = (&state.jobs, caller.query_permit().await?);
     match (prompt, paths) {
         (None, None) => jobs.similar_to_draft(&permit, &caller, &project).await,
         (prompt, paths) => {

@@ -11,8 +11,8 @@ use model::palette::Found;
 /// or tag is `q` come first. Without words the last changed jobs.
 #[server(prefix = "/api", endpoint = "palette/find")]
 pub async fn find_in_palette(project: String, q: Option<String>) -> Result<Found, AppError> {
-    let caller = guard::of::<FindInPalette>()?;
+    let (caller, state) = guard::of::<FindInPalette>()?;
     let project = caller.project(&project)?;
     let permit = caller.query_permit().await?;
-    caller.state.jobs.palette(&permit, &caller, &project, q.as_deref().unwrap_or_default()).await
+    state.jobs.palette(&permit, &caller, &project, q.as_deref().unwrap_or_default()).await
 }

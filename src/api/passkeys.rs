@@ -6,13 +6,9 @@ use leptos::prelude::*;
 #[cfg(feature = "ssr")]
 use crate::server::auth::passkeys::browser;
 #[cfg(feature = "ssr")]
-use crate::server::auth::second_factor::ProofFields;
-#[cfg(feature = "ssr")]
 use crate::server::auth::{guard, sign_in};
 #[cfg(feature = "ssr")]
 use crate::server::http::flash;
-#[cfg(feature = "ssr")]
-use crate::server::people::own_factors;
 use model::error::AppError;
 use model::flash::Confirmation;
 #[cfg(feature = "ssr")]
@@ -39,9 +35,9 @@ pub async fn use_passkey(credential: String, next: Option<String>) -> Result<(),
 /// for adding or removing a second factor.
 #[server(name = RequestProof, prefix = "/api", endpoint = "passkeys/proof-options")]
 pub async fn request_proof(password: String) -> Result<String, AppError> {
-    let caller = guard::of::<RequestProof>()?;
-    let options = caller.state.passkeys.begin_proof(caller.authorization(), password).await?;
-    Ok(browser::store_challenge(options, &caller.state.public_url))
+    let (caller, state) = guard::of::<RequestProof>()?;
+    let options = state.passkeys.begin_proof(caller.authorization(), password).await?;
+    Ok(browser::store_challenge(options, &state.public_url))
 }
 
 /// The options for `navigator.credentials.create`, in JSON. A caller with a second factor also sends a code, a recovery
@@ -52,18 +48,18 @@ pub async fn begin_passkey(
     code: Option<String>,
     proof: Option<String>,
 ) -> Result<String, AppError> {
-    let caller = guard::of::<BeginPasskey>()?;
-    let fields = ProofFields { password, code: code.unwrap_or_default(), passkey: proof.unwrap_or_default() };
-    let options = own_factors::begin_passkey(&caller, fields).await?;
-    Ok(browser::store_challenge(options, &caller.state.public_url))
+    let (caller, state) = guard::of::<BeginPasskey>()?;
+    let fields = browser::proof_fields(password, code, proof, &state.public_url);
+    let options = state.own_account.begin_passkey(&caller, fields).await?;
+    Ok(browser::store_challenge(options, &state.public_url))
 }
 
 /// Adds the passkey that the browser created. Without recovery codes, returns new ones, which are shown once.
 #[server(prefix = "/api", endpoint = "passkeys/add")]
 pub async fn add_passkey(name: String, credential: String) -> Result<Confirmation, AppError> {
-    let caller = guard::of::<AddPasskey>()?;
-    let token = browser::take_token(&caller.state.public_url);
-    let added = caller.state.passkeys.add(caller.authorization(), &token, &name, &credential).await;
+    let (caller, state) = guard::of::<AddPasskey>()?;
+    let token = browser::take_token(&state.public_url);
+    let added = state.passkeys.add(caller.authorization(), &token, &name, &credential).await;
     let confirmation = added.map(|codes| {
         let sentence =
             "The passkey was added. It signs you in alone; with your password, a second factor is needed.";
@@ -77,8 +73,8 @@ pub async fn add_passkey(name: String, credential: String) -> Result<Confirmatio
 
 #[server(prefix = "/api", endpoint = "passkeys/rename")]
 pub async fn rename_passkey(passkey: String, name: String) -> Result<Confirmation, AppError> {
-    let caller = guard::of::<RenamePasskey>()?;
-    let renamed = caller.state.passkeys.rename(caller.authorization(), &passkey, &name).await;
+    let (caller, state) = guard::of::<RenamePasskey>()?;
+    let renamed = state.passkeys.rename(caller.authorization(), &passkey, &name).await;
     flash::respond(ACCOUNT, renamed.map(|()| Confirmation::new("The passkey was renamed.")))
 }
 
@@ -90,10 +86,9 @@ pub async fn remove_passkey(
     code: Option<String>,
     credential: Option<String>,
 ) -> Result<Confirmation, AppError> {
-    let caller = guard::of::<RemovePasskey>()?;
-    let fields =
-        ProofFields { password, code: code.unwrap_or_default(), passkey: credential.unwrap_or_default() };
-    let removed = own_factors::remove_passkey(&caller, &passkey, fields).await;
+    let (caller, state) = guard::of::<RemovePasskey>()?;
+    let fields = browser::proof_fields(password, code, credential, &state.public_url);
+    let removed = state.own_account.remove_passkey(&caller, &passkey, fields).await;
     let confirmation = removed.map(|still_on| match still_on {
         true => Confirmation::new(
             "The passkey was removed. It no longer signs you in; remove it from your device too.",

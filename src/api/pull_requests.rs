@@ -25,9 +25,9 @@ pub async fn get_reviews(project: String, cursor: Option<String>) -> Result<Revi
 /// As [`get_reviews`], all at once for their page.
 #[cfg(feature = "ssr")]
 pub async fn reviews(project: String) -> Result<Reviews, AppError> {
-    let caller = guard::of::<GetReviews>()?;
+    let (caller, state) = guard::of::<GetReviews>()?;
     let project = caller.project(&project)?;
-    let state = caller.state;
+    let state = state;
     let stale_days = state.settings().review_stale_days();
     state.jobs.reviews(&project, stale_days, state.code_hosts.are_connected()).await
 }
@@ -36,28 +36,28 @@ pub async fn reviews(project: String) -> Result<Reviews, AppError> {
 /// the job is open.
 #[cfg(feature = "ssr")]
 pub async fn opened(job: &Job) -> Result<PagesOfFiles, AppError> {
-    let caller = guard::of::<crate::api::jobs::GetJob>()?;
+    let (caller, state) = guard::of::<crate::api::jobs::GetJob>()?;
     let project = caller.project(job.project.as_str())?;
     let files = job.pull_request.as_ref().map(|request| request.files.as_slice()).unwrap_or_default();
     if job.pull_request.is_some() {
-        let (code_hosts, job) = (caller.state.code_hosts.clone(), job.id.clone());
+        let (code_hosts, job) = (state.code_hosts.clone(), job.id.clone());
         tokio::spawn(async move {
             if let Err(error) = code_hosts.refresh(&job).await {
                 tracing::warn!(%job, %error, "a pull request could not be checked");
             }
         });
     }
-    caller.state.jobs.pages_of_files(&project, files).await
+    state.jobs.pages_of_files(&project, files).await
 }
 
 /// Those of `paths` that open pull requests change; none without a connection to a code host.
 #[cfg(feature = "ssr")]
 pub async fn changed_pages(project: &str, paths: Vec<String>) -> Result<Vec<ChangedPage>, AppError> {
-    let caller = guard::of::<GetReviews>()?;
+    let (caller, state) = guard::of::<GetReviews>()?;
     let project = caller.project(project)?;
-    if !caller.state.code_hosts.are_connected() {
+    if !state.code_hosts.are_connected() {
         return Ok(Vec::new());
     }
     let paths = paths.iter().map(String::as_str).collect();
-    caller.state.jobs.changed_pages(&project, &paths).await
+    state.jobs.changed_pages(&project, &paths).await
 }

@@ -20,17 +20,17 @@ pub async fn get_queue(project: String, cursor: Option<String>) -> Result<Queue,
 /// As [`get_queue`], all at once for its page.
 #[cfg(feature = "ssr")]
 pub async fn queue(project: String) -> Result<Queue, AppError> {
-    let caller = guard::of::<GetQueue>()?;
+    let (caller, state) = guard::of::<GetQueue>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.queue(&project).await
+    state.jobs.queue(&project).await
 }
 
 /// Moves a prompt in its queue: `to` is `first`, `up` or `down`. Returns the new queue.
 #[server(prefix = "/api", endpoint = "queue/move")]
 pub async fn move_queued(project: String, message: String, to: String) -> Result<Queue, AppError> {
-    let caller = guard::of::<MoveQueued>()?;
+    let (caller, state) = guard::of::<MoveQueued>()?;
     let project = caller.project(&project)?;
-    let queue = caller.state.jobs.move_queued(&caller, &project, &message, &to).await?;
+    let queue = state.jobs.move_queued(&caller, &project, &message, &to).await?;
     forms::redirect_to(&format!("/p/{project}/queue"));
     shortened::changed_queue(queue)
 }
@@ -38,9 +38,9 @@ pub async fn move_queued(project: String, message: String, to: String) -> Result
 /// Cancels a queued prompt. Returns the new queue.
 #[server(prefix = "/api", endpoint = "queue/cancel")]
 pub async fn cancel_queued(project: String, message: String) -> Result<Queue, AppError> {
-    let caller = guard::of::<CancelQueued>()?;
+    let (caller, state) = guard::of::<CancelQueued>()?;
     let project = caller.project(&project)?;
-    let queue = caller.state.jobs.cancel_queued(&caller, &project, &message).await?;
+    let queue = state.jobs.cancel_queued(&caller, &project, &message).await?;
     forms::redirect_to(&format!("/p/{project}/queue"));
     shortened::changed_queue(queue)
 }

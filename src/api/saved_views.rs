@@ -9,7 +9,7 @@ use model::saved_view::SavedView;
 use model::saved_view::SavedViewPage;
 
 #[cfg(feature = "ssr")]
-use crate::server::{auth::guard, http::forms, saved_views};
+use crate::server::{auth::guard, http::forms};
 
 /// The caller's own views and shared ones. `cursor`: the header `docket-next` of an earlier part.
 #[server(name = GetSavedViews, prefix = "/api", endpoint = "saved-views/list")]
@@ -24,9 +24,9 @@ pub async fn get_saved_views(
 /// As [`get_saved_views`], all at once for a page.
 #[cfg(feature = "ssr")]
 pub async fn list_saved_views(project: String, of: Option<String>) -> Result<Vec<SavedView>, AppError> {
-    let caller = guard::of::<GetSavedViews>()?;
+    let (caller, state) = guard::of::<GetSavedViews>()?;
     let project = caller.project(&project)?;
-    saved_views::list(&caller, &project, SavedViewPage::parse(of).map_err(AppError::bad_input)?).await
+    state.saved_views.list(&caller, &project, SavedViewPage::parse(of).map_err(AppError::bad_input)?).await
 }
 
 /// Saves `query`, the query string of the page, under a name; a view with that name is replaced.
@@ -38,10 +38,10 @@ pub async fn save_view(
     query: String,
     shared: Option<bool>,
 ) -> Result<Vec<SavedView>, AppError> {
-    let caller = guard::of::<SaveView>()?;
+    let (caller, state) = guard::of::<SaveView>()?;
     let project = caller.project(&project)?;
     let of = SavedViewPage::parse(of).map_err(AppError::bad_input)?;
-    let views = saved_views::save(&caller, &project, of, &name, &query, shared.unwrap_or(false)).await?;
+    let views = state.saved_views.save(&caller, &project, of, &name, &query, shared.unwrap_or(false)).await?;
     forms::respond_with_first_part(views)
 }
 
@@ -54,10 +54,10 @@ pub async fn update_saved_view(
     name: Option<String>,
     shared: Option<bool>,
 ) -> Result<Vec<SavedView>, AppError> {
-    let caller = guard::of::<UpdateSavedView>()?;
+    let (caller, state) = guard::of::<UpdateSavedView>()?;
     let project = caller.project(&project)?;
     let of = SavedViewPage::parse(of).map_err(AppError::bad_input)?;
-    let views = saved_views::update(&caller, &project, of, &view, name.as_deref(), shared).await?;
+    let views = state.saved_views.update(&caller, &project, of, &view, name.as_deref(), shared).await?;
     forms::respond_with_first_part(views)
 }
 
@@ -68,9 +68,9 @@ pub async fn remove_saved_view(
     of: Option<String>,
     view: String,
 ) -> Result<Vec<SavedView>, AppError> {
-    let caller = guard::of::<RemoveSavedView>()?;
+    let (caller, state) = guard::of::<RemoveSavedView>()?;
     let project = caller.project(&project)?;
     let of = SavedViewPage::parse(of).map_err(AppError::bad_input)?;
-    let views = saved_views::remove(&caller, &project, of, &view).await?;
+    let views = state.saved_views.remove(&caller, &project, of, &view).await?;
     forms::respond_with_first_part(views)
 }

@@ -3,13 +3,9 @@
 use leptos::prelude::*;
 
 #[cfg(feature = "ssr")]
-use crate::server::auth::guard;
-#[cfg(feature = "ssr")]
-use crate::server::auth::second_factor::ProofFields;
+use crate::server::auth::{guard, passkeys::browser};
 #[cfg(feature = "ssr")]
 use crate::server::http::flash;
-#[cfg(feature = "ssr")]
-use crate::server::people::own_factors;
 use model::error::AppError;
 use model::flash::Confirmation;
 #[cfg(feature = "ssr")]
@@ -26,10 +22,9 @@ pub async fn begin_second_factor(
     code: Option<String>,
     credential: Option<String>,
 ) -> Result<Confirmation, AppError> {
-    let caller = guard::of::<BeginSecondFactor>()?;
-    let fields =
-        ProofFields { password, code: code.unwrap_or_default(), passkey: credential.unwrap_or_default() };
-    let begun = own_factors::begin_authenticator(&caller, fields).await;
+    let (caller, state) = guard::of::<BeginSecondFactor>()?;
+    let fields = browser::proof_fields(password, code, credential, &state.public_url);
+    let begun = state.own_account.begin_authenticator(&caller, fields).await;
     let confirmation = begun
         .map(|()| Confirmation::new("Add the secret to your authenticator, then enter the code it shows."));
     flash::respond(ACCOUNT, confirmation)
@@ -38,8 +33,8 @@ pub async fn begin_second_factor(
 /// Confirms the secret: from now on, signing in asks for a code. Returns the recovery codes, which are shown once.
 #[server(prefix = "/api", endpoint = "second-factor/confirm")]
 pub async fn confirm_second_factor(code: String) -> Result<Confirmation, AppError> {
-    let caller = guard::of::<ConfirmSecondFactor>()?;
-    let confirmed = caller.state.second_factors.confirm(caller.authorization(), &code).await;
+    let (caller, state) = guard::of::<ConfirmSecondFactor>()?;
+    let confirmed = state.second_factors.confirm(caller.authorization(), &code).await;
     let confirmation = confirmed.map(|codes| {
         Confirmation::new(format!("From now on, signing in needs a code. {RECOVERY_ADVICE}"))
             .with_secret(codes.join(" "))
@@ -50,8 +45,8 @@ pub async fn confirm_second_factor(code: String) -> Result<Confirmation, AppErro
 /// Replaces the recovery codes. The new ones are shown once.
 #[server(prefix = "/api", endpoint = "second-factor/renew")]
 pub async fn renew_recovery_codes(password: String, code: String) -> Result<Confirmation, AppError> {
-    let caller = guard::of::<RenewRecoveryCodes>()?;
-    let factors = &caller.state.second_factors;
+    let (caller, state) = guard::of::<RenewRecoveryCodes>()?;
+    let factors = &state.second_factors;
     let renewed = factors.renew_codes(caller.authorization(), password, &code).await;
     let confirmation = renewed.map(|codes| {
         Confirmation::new(format!("Your old recovery codes no longer work. {RECOVERY_ADVICE}"))
@@ -67,9 +62,9 @@ pub async fn remove_second_factor(
     code: String,
     credential: Option<String>,
 ) -> Result<Confirmation, AppError> {
-    let caller = guard::of::<RemoveSecondFactor>()?;
-    let fields = ProofFields { password, code, passkey: credential.unwrap_or_default() };
-    let removed = own_factors::remove_authenticator(&caller, fields).await;
+    let (caller, state) = guard::of::<RemoveSecondFactor>()?;
+    let fields = browser::proof_fields(password, Some(code), credential, &state.public_url);
+    let removed = state.own_account.remove_authenticator(&caller, fields).await;
     let confirmation = removed.map(|still_on| match still_on {
         true => Confirmation::new("From now on, signing in needs your password and a passkey."),
         false => Confirmation::new("From now on, your password is enough to sign in."),

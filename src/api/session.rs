@@ -66,5 +66,6 @@ pub async fn set_up(
 /// The signed-in person, with their projects.
 #[server(name = GetCurrentSession, prefix = "/api", endpoint = "session/current")]
 pub async fn current_session() -> Result<CurrentSession, AppError> {
-    Ok(guard::of::<GetCurrentSession>()?.session())
+    let (caller, _) = guard::of::<GetCurrentSession>()?;
+    Ok(caller.session())
 }

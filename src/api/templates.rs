@@ -22,26 +22,26 @@ pub async fn list_templates(project: String, cursor: Option<String>) -> Result<V
 /// As [`list_templates`], all at once for their page.
 #[cfg(feature = "ssr")]
 pub async fn all_templates(project: String) -> Result<Vec<SavedTemplate>, AppError> {
-    let caller = guard::of::<ListTemplates>()?;
+    let (caller, state) = guard::of::<ListTemplates>()?;
     let project = caller.project(&project)?;
     let permit = caller.query_permit().await?;
-    caller.state.jobs.templates(&permit, &project).await
+    state.jobs.templates(&permit, &project).await
 }
 
 /// The project's templates by name, for a page to start from.
 #[cfg(feature = "ssr")]
 pub async fn template_texts(project: String) -> Result<Vec<TemplateText>, AppError> {
-    let caller = guard::of::<ListTemplates>()?;
+    let (caller, state) = guard::of::<ListTemplates>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.template_texts(&project).await
+    state.jobs.template_texts(&project).await
 }
 
 /// The initial values of the form for a new template or, with `template`, for that one.
 #[server(prefix = "/api", endpoint = "templates/form")]
 pub async fn get_template_form(project: String, template: Option<String>) -> Result<TemplateForm, AppError> {
-    let caller = guard::of::<GetTemplateForm>()?;
+    let (caller, state) = guard::of::<GetTemplateForm>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.template_form(&caller, &project, template.as_deref()).await
+    state.jobs.template_form(&caller, &project, template.as_deref()).await
 }
 
 /// Saves a new template, or changes `template`; returns its id.
@@ -52,10 +52,10 @@ pub async fn save_template(
     name: String,
     text: String,
 ) -> Result<String, AppError> {
-    let caller = guard::of::<SaveTemplate>()?;
+    let (caller, state) = guard::of::<SaveTemplate>()?;
     let project = caller.project(&project)?;
     let posted = PostedTemplate { template, name, text };
-    let id = caller.state.jobs.save_template(&caller, &project, posted).await?;
+    let id = state.jobs.save_template(&caller, &project, posted).await?;
     leptos_axum::redirect(&format!("/p/{project}/templates"));
     Ok(id.to_string())
 }
@@ -63,9 +63,9 @@ pub async fn save_template(
 /// Deletes a template. Jobs created from it keep their prompt.
 #[server(prefix = "/api", endpoint = "templates/remove")]
 pub async fn remove_template(project: String, template: String) -> Result<(), AppError> {
-    let caller = guard::of::<RemoveTemplate>()?;
+    let (caller, state) = guard::of::<RemoveTemplate>()?;
     let project = caller.project(&project)?;
-    caller.state.jobs.remove_template(&caller, &project, &template).await?;
+    state.jobs.remove_template(&caller, &project, &template).await?;
     forms::redirect_to(&format!("/p/{project}/templates"));
     Ok(())
 }

@@ -17,16 +17,16 @@ use model::upstream::UpstreamStatus;
 /// The budgets of a project, over the last 60 minutes, and the number of the caller's unread jobs.
 #[server(name = GetBudgets, prefix = "/api", endpoint = "upstream/budgets")]
 pub async fn budgets(project: String) -> Result<Budgets, AppError> {
-    let caller = guard::of::<GetBudgets>()?;
+    let (caller, state) = guard::of::<GetBudgets>()?;
     let project = caller.project(&project)?;
-    let budgets = caller.state.governor.budgets(&project, &caller.reader()).await?;
-    Ok(caller.visible_budgets(budgets))
+    let budgets = state.governor.budgets(&project, &caller.reader()).await?;
+    Ok(caller.visible_budgets(budgets, state.code_hosts.are_connected()))
 }
 
 /// Limits, pauses, the last result of each operation and the circuit breakers. For administrators.
 #[server(name = GetUpstreamStatus, prefix = "/api", endpoint = "upstream/status")]
 pub async fn upstream_status() -> Result<UpstreamStatus, AppError> {
-    let state = guard::of::<GetUpstreamStatus>()?.state;
+    let (_, state) = guard::of::<GetUpstreamStatus>()?;
     let status = state.governor.status(&state.projects()).await?;
     let working = tokio::runtime::Handle::current().metrics().num_alive_tasks() as u64;
     let (tasks, unknown_proxy) = (state.tasks.all(), state.unknown_proxy.seen());
@@ -47,8 +47,8 @@ pub async fn upstream_status() -> Result<UpstreamStatus, AppError> {
 /// Trusts the clock after a jump, so that old data is removed again. For administrators.
 #[server(prefix = "/api", endpoint = "upstream/trust-clock")]
 pub async fn trust_clock() -> Result<(), AppError> {
-    let caller = guard::of::<TrustClock>()?;
-    let text = match caller.state.clock_check.trust(caller.authority()).await? {
+    let (caller, state) = guard::of::<TrustClock>()?;
+    let text = match state.clock_check.trust(caller.authority()).await? {
         true => "You confirmed the time. Old data is removed again.",
         false => "The clock was already trusted. Nothing changed.",
     };

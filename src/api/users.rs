@@ -8,7 +8,7 @@ use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
 use crate::server::http::flash;
 #[cfg(feature = "ssr")]
-use crate::server::people::{self, ProjectFields};
+use crate::server::people::ProjectFields;
 #[cfg(feature = "ssr")]
 use crate::server::response_size::shortened;
 use model::error::AppError;
@@ -26,15 +26,15 @@ pub async fn get_people(cursor: Option<String>) -> Result<People, AppError> {
 /// As [`get_people`], all at once for their page.
 #[cfg(feature = "ssr")]
 pub async fn list_people() -> Result<People, AppError> {
-    let caller = guard::of::<GetPeople>()?;
-    people::all(&caller).await
+    let (caller, state) = guard::of::<GetPeople>()?;
+    state.people.all(&caller).await
 }
 
 /// One person.
 #[server(name = GetPerson, prefix = "/api", endpoint = "users/get")]
 pub async fn get_person(user: String) -> Result<ManagedPerson, AppError> {
-    let caller = guard::of::<GetPerson>()?;
-    people::one(&caller, &user).await
+    let (caller, state) = guard::of::<GetPerson>()?;
+    state.people.one(&caller, &user).await
 }
 
 /// Invites a person; the `secret` in the response is a one-time link, shown once.
@@ -45,33 +45,33 @@ pub async fn invite_person(
     access: Option<String>,
     projects: Option<String>,
 ) -> Result<Confirmation, AppError> {
-    let caller = guard::of::<InvitePerson>()?;
+    let (caller, state) = guard::of::<InvitePerson>()?;
     let projects = ProjectFields { access: access.as_deref(), selected: projects.as_deref() };
-    let outcome = people::invite(&caller, &name, &role, projects).await;
+    let outcome = state.people.invite(&caller, &name, &role, projects).await;
     flash::respond(USERS, outcome)
 }
 
 /// Creates a new link for a person who has not accepted the invitation.
 #[server(prefix = "/api", endpoint = "users/renew")]
 pub async fn renew_invitation(user: String) -> Result<Confirmation, AppError> {
-    let caller = guard::of::<RenewInvitation>()?;
-    let outcome = people::renew(&caller, &user).await;
+    let (caller, state) = guard::of::<RenewInvitation>()?;
+    let outcome = state.people.renew(&caller, &user).await;
     flash::respond(&links::person(&user), outcome)
 }
 
 /// Makes an invitation on hold valid again. Invitations are put on hold when their author is disabled or demoted.
 #[server(prefix = "/api", endpoint = "users/release-invitation")]
 pub async fn release_invitation(user: String) -> Result<Confirmation, AppError> {
-    let caller = guard::of::<ReleaseInvitation>()?;
-    let outcome = people::release_invitation(&caller, &user).await;
+    let (caller, state) = guard::of::<ReleaseInvitation>()?;
+    let outcome = state.people.release_invitation(&caller, &user).await;
     flash::respond(&links::person(&user), outcome)
 }
 
 /// Withdraws an invitation.
 #[server(prefix = "/api", endpoint = "users/withdraw")]
 pub async fn withdraw_invitation(user: String) -> Result<Confirmation, AppError> {
-    let caller = guard::of::<WithdrawInvitation>()?;
-    let outcome = people::withdraw(&caller, &user).await;
+    let (caller, state) = guard::of::<WithdrawInvitation>()?;
+    let outcome = state.people.withdraw(&caller, &user).await;
     flash::respond(USERS, outcome)
 }
 
@@ -83,64 +83,64 @@ pub async fn change_person(
     access: Option<String>,
     projects: Option<String>,
 ) -> Result<Confirmation, AppError> {
-    let caller = guard::of::<ChangePerson>()?;
+    let (caller, state) = guard::of::<ChangePerson>()?;
     let projects = ProjectFields { access: access.as_deref(), selected: projects.as_deref() };
-    let outcome = people::change(&caller, &user, &role, projects).await;
+    let outcome = state.people.change(&caller, &user, &role, projects).await;
     flash::respond(&links::person(&user), outcome)
 }
 
 /// Disables a person, from their next request on.
 #[server(prefix = "/api", endpoint = "users/disable")]
 pub async fn disable_person(user: String) -> Result<Confirmation, AppError> {
-    let caller = guard::of::<DisablePerson>()?;
-    let outcome = people::disable(&caller, &user).await;
+    let (caller, state) = guard::of::<DisablePerson>()?;
+    let outcome = state.people.disable(&caller, &user).await;
     flash::respond(&links::person(&user), outcome)
 }
 
 /// Enables a person again.
 #[server(prefix = "/api", endpoint = "users/enable")]
 pub async fn enable_person(user: String) -> Result<Confirmation, AppError> {
-    let caller = guard::of::<EnablePerson>()?;
-    let outcome = people::enable(&caller, &user).await;
+    let (caller, state) = guard::of::<EnablePerson>()?;
+    let outcome = state.people.enable(&caller, &user).await;
     flash::respond(&links::person(&user), outcome)
 }
 
 /// Ends all sessions of a person.
 #[server(prefix = "/api", endpoint = "users/sign-out")]
 pub async fn sign_person_out(user: String) -> Result<Confirmation, AppError> {
-    let caller = guard::of::<SignPersonOut>()?;
-    let outcome = people::sign_out(&caller, &user).await;
+    let (caller, state) = guard::of::<SignPersonOut>()?;
+    let outcome = state.people.sign_out(&caller, &user).await;
     flash::respond(&links::person(&user), outcome)
 }
 
 /// Releases a person's prompts on hold.
 #[server(prefix = "/api", endpoint = "users/release-prompts")]
 pub async fn release_prompts(user: String) -> Result<Confirmation, AppError> {
-    let caller = guard::of::<ReleasePrompts>()?;
-    let outcome = people::release_prompts(&caller, &user).await;
+    let (caller, state) = guard::of::<ReleasePrompts>()?;
+    let outcome = state.people.release_prompts(&caller, &user).await;
     flash::respond(USERS, outcome)
 }
 
 /// Cancels a person's prompts on hold.
 #[server(prefix = "/api", endpoint = "users/cancel-prompts")]
 pub async fn cancel_prompts(user: String) -> Result<Confirmation, AppError> {
-    let caller = guard::of::<CancelPrompts>()?;
-    let outcome = people::cancel_prompts(&caller, &user).await;
+    let (caller, state) = guard::of::<CancelPrompts>()?;
+    let outcome = state.people.cancel_prompts(&caller, &user).await;
     flash::respond(USERS, outcome)
 }
 
 /// Creates a link with which a person sets a new password; the `secret` in the response is the link, shown once.
 #[server(prefix = "/api", endpoint = "users/password-link")]
 pub async fn create_password_link(user: String) -> Result<Confirmation, AppError> {
-    let caller = guard::of::<CreatePasswordLink>()?;
-    let outcome = people::create_password_link(&caller, &user).await;
+    let (caller, state) = guard::of::<CreatePasswordLink>()?;
+    let outcome = state.people.create_password_link(&caller, &user).await;
     flash::respond(&links::person(&user), outcome)
 }
 
 /// Removes the second factor of a person, and ends their sessions.
 #[server(prefix = "/api", endpoint = "users/reset-second-factor")]
 pub async fn reset_second_factor(user: String) -> Result<Confirmation, AppError> {
-    let caller = guard::of::<ResetSecondFactor>()?;
-    let outcome = people::reset_second_factor(&caller, &user).await;
+    let (caller, state) = guard::of::<ResetSecondFactor>()?;
+    let outcome = state.people.reset_second_factor(&caller, &user).await;
     flash::respond(&links::person(&user), outcome)
 }

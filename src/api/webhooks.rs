@@ -28,16 +28,16 @@ pub async fn get_webhooks(cursor: Option<String>) -> Result<Webhooks, AppError> 
 /// As [`get_webhooks`], all at once for their page.
 #[cfg(feature = "ssr")]
 pub async fn list_webhooks() -> Result<Webhooks, AppError> {
-    let caller = guard::of::<GetWebhooks>()?;
-    caller.state.webhooks.list().await
+    let (_, state) = guard::of::<GetWebhooks>()?;
+    state.webhooks.list().await
 }
 
 /// Adds a webhook to a project. `kind` is `json` or `slack`; the secret in the response is shown once.
 #[server(prefix = "/api", endpoint = "webhooks/add")]
 pub async fn add_webhook(project: String, kind: String, address: String) -> Result<NewSecret, AppError> {
-    let caller = guard::of::<AddWebhook>()?;
+    let (caller, state) = guard::of::<AddWebhook>()?;
     let project = caller.project(&project)?;
-    let made = caller.state.webhooks.add(caller.authority(), &project, &kind, &address).await?;
+    let made = state.webhooks.add(caller.authority(), &project, &kind, &address).await?;
     flash::redirect_with(WEBHOOKS, confirmation("Webhook added.", &made));
     Ok(made)
 }
@@ -45,16 +45,16 @@ pub async fn add_webhook(project: String, kind: String, address: String) -> Resu
 /// Replaces the secret of a webhook that has one; the new one is shown once.
 #[server(prefix = "/api", endpoint = "webhooks/renew")]
 pub async fn renew_webhook(webhook: String) -> Result<NewSecret, AppError> {
-    let caller = guard::of::<RenewWebhook>()?;
-    let made = caller.state.webhooks.renew(caller.authority(), &webhook).await?;
+    let (caller, state) = guard::of::<RenewWebhook>()?;
+    let made = state.webhooks.renew(caller.authority(), &webhook).await?;
     flash::redirect_with(WEBHOOKS, confirmation("The webhook has a new secret.", &made));
     Ok(made)
 }
 
 #[server(prefix = "/api", endpoint = "webhooks/enable")]
 pub async fn enable_webhook(webhook: String) -> Result<(), AppError> {
-    let caller = guard::of::<EnableWebhook>()?;
-    caller.state.webhooks.enable(caller.authority(), &webhook).await?;
+    let (caller, state) = guard::of::<EnableWebhook>()?;
+    state.webhooks.enable(caller.authority(), &webhook).await?;
     flash::redirect_with(WEBHOOKS, Confirmation::new("Webhook enabled."));
     Ok(())
 }
@@ -62,8 +62,8 @@ pub async fn enable_webhook(webhook: String) -> Result<(), AppError> {
 /// Disables a webhook and abandons its pending events.
 #[server(prefix = "/api", endpoint = "webhooks/disable")]
 pub async fn disable_webhook(webhook: String) -> Result<(), AppError> {
-    let caller = guard::of::<DisableWebhook>()?;
-    caller.state.webhooks.disable(caller.authority(), &webhook).await?;
+    let (caller, state) = guard::of::<DisableWebhook>()?;
+    state.webhooks.disable(caller.authority(), &webhook).await?;
     flash::redirect_with(WEBHOOKS, Confirmation::new("Webhook disabled."));
     Ok(())
 }
@@ -71,8 +71,8 @@ pub async fn disable_webhook(webhook: String) -> Result<(), AppError> {
 /// Deletes a webhook and its log.
 #[server(prefix = "/api", endpoint = "webhooks/remove")]
 pub async fn remove_webhook(webhook: String) -> Result<(), AppError> {
-    let caller = guard::of::<RemoveWebhook>()?;
-    caller.state.webhooks.remove(caller.authority(), &webhook).await?;
+    let (caller, state) = guard::of::<RemoveWebhook>()?;
+    state.webhooks.remove(caller.authority(), &webhook).await?;
     flash::redirect_with(WEBHOOKS, Confirmation::new("Webhook deleted."));
     Ok(())
 }
@@ -80,8 +80,8 @@ pub async fn remove_webhook(webhook: String) -> Result<(), AppError> {
 /// Sends a test once, and returns its result.
 #[server(prefix = "/api", endpoint = "webhooks/test")]
 pub async fn test_webhook(webhook: String) -> Result<WebhookDelivery, AppError> {
-    let caller = guard::of::<TestWebhook>()?;
-    let tried = caller.state.webhooks.test(caller.authority(), &webhook).await?;
+    let (caller, state) = guard::of::<TestWebhook>()?;
+    let tried = state.webhooks.test(caller.authority(), &webhook).await?;
     forms::redirect_to(&webhook_log(webhook.as_str()));
     Ok(tried)
 }
@@ -89,14 +89,15 @@ pub async fn test_webhook(webhook: String) -> Result<WebhookDelivery, AppError> 
 /// The last 50 events of a webhook, newest first.
 #[server(name = GetWebhookDeliveries, prefix = "/api", endpoint = "webhooks/deliveries")]
 pub async fn webhook_deliveries(webhook: String) -> Result<Vec<WebhookDelivery>, AppError> {
-    guard::of::<GetWebhookDeliveries>()?.state.webhooks.log(&webhook).await
+    let (_, state) = guard::of::<GetWebhookDeliveries>()?;
+    state.webhooks.log(&webhook).await
 }
 
 /// Sends an event again, under the same id.
 #[server(prefix = "/api", endpoint = "webhooks/retry")]
 pub async fn retry_delivery(delivery: String) -> Result<WebhookDelivery, AppError> {
-    let caller = guard::of::<RetryDelivery>()?;
-    let (webhook, tried) = caller.state.webhooks.send_again(caller.authority(), &delivery).await?;
+    let (caller, state) = guard::of::<RetryDelivery>()?;
+    let (webhook, tried) = state.webhooks.send_again(caller.authority(), &delivery).await?;
     forms::redirect_to(&webhook_log(webhook.as_str()));
     Ok(tried)
 }

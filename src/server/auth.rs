@@ -8,7 +8,7 @@ mod background;
 pub mod bearer;
 pub mod client_ip;
 pub mod current_password;
-mod device;
+pub mod device;
 pub mod first_admin;
 pub mod gate;
 pub mod guard;

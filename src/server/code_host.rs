@@ -31,17 +31,32 @@ use self::link::{LinkForm, PullRequestLink};
 use self::refresh::Opened;
 use base::clock::Clock;
 use base::config::CodeHostsConfig;
-use base::settings::LiveSettings;
+use base::settings::{Live, Settings};
 use base::tasks::{Task, Tasks};
 use base::turns::Turns;
 use base::work::Work;
 use model::upstream::{CodeHostStatus, PausedOwner};
+use model::user::Project;
 use store::{Store, StoreError};
 
 pub use exchange::HostError;
 
 /// The interval of looking for due checks.
 const TICK: Duration = Duration::from_millis(500);
+
+/// The settings of checking pull requests.
+#[derive(Clone)]
+pub struct PullRequestSettings {
+    projects: Arc<[Project]>,
+    /// How long an open pull request may wait until it is stale.
+    stale_after: Duration,
+}
+
+impl PullRequestSettings {
+    pub fn of(settings: &Settings) -> Self {
+        Self { projects: settings.projects.clone(), stale_after: settings.review_stale_after }
+    }
+}
 
 /// All connections. Clones share their state.
 #[derive(Clone)]
@@ -51,7 +66,7 @@ pub struct CodeHosts {
     store: Store,
     clock: Clock,
     tasks: Tasks,
-    settings: LiveSettings,
+    settings: Live<PullRequestSettings>,
     opened: Opened,
     work: Work,
     /// The hosts whose pull requests are being checked.
@@ -91,7 +106,7 @@ impl CodeHosts {
         store: Store,
         clock: Clock,
         tasks: Tasks,
-        settings: LiveSettings,
+        settings: Live<PullRequestSettings>,
         work: Work,
     ) -> anyhow::Result<Self> {
         let connections = connections(config, authorities, &clock)?;

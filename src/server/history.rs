@@ -21,12 +21,13 @@ pub use self::progress::Wanted;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
 use base::clock::Clock;
-use base::settings::{LiveSettings, Settings};
+use base::settings::{Live, Settings};
 use base::tasks::{Task, Tasks};
 use base::work::Work;
 use model::day::{Day, DayRange};
 use model::id::ProjectId;
 use model::time::Timestamp;
+use model::user::Project;
 use store::Store;
 
 /// The pause between two calls, which leaves room for other callers and for the CPU.
@@ -37,6 +38,29 @@ const BETWEEN_CHECKS: Duration = Duration::from_secs(30);
 const LEASE: Duration = Duration::from_secs(120);
 
 /// The daily history of all projects. Clones share their state.
+/// The settings of the history.
+#[derive(Clone)]
+pub struct HistorySettings {
+    projects: Arc<[Project]>,
+    /// The days to keep in sync, including today.
+    days: u32,
+    /// The days before them, which are fetched once.
+    days_before: u32,
+    /// The retained days, including today; 0 retains all.
+    retained_days: u32,
+}
+
+impl HistorySettings {
+    pub fn of(settings: &Settings) -> Self {
+        Self {
+            projects: settings.projects.clone(),
+            days: settings.budget.history_days,
+            days_before: settings.budget.history_before,
+            retained_days: settings.retention.history_days,
+        }
+    }
+}
+
 #[derive(Clone)]
 pub struct History {
     tasks: Tasks,
@@ -44,7 +68,7 @@ pub struct History {
     upstream: Upstream,
     governor: Governor,
     clock: Clock,
-    settings: LiveSettings,
+    settings: Live<HistorySettings>,
     /// Serializes the steps; contains the index of the next project.
     next_project: Arc<AsyncMutex<usize>>,
     backoff: Arc<Mutex<Backoff>>,
@@ -74,7 +98,7 @@ impl History {
         upstream: Upstream,
         governor: Governor,
         clock: Clock,
-        settings: LiveSettings,
+        settings: Live<HistorySettings>,
         tasks: Tasks,
         work: Work,
     ) -> Self {
@@ -149,22 +173,18 @@ impl History {
     /// The days before the window, which are fetched once; `None` if there are none.
     fn before_window(&self, now: Timestamp) -> Option<DayRange> {
         let last = self.window(now).from().plus_days(-1);
-        let before = self.settings().budget.history_before;
+        let before = self.settings.current().days_before;
         (before > 0).then(|| DayRange::ending(last, before.into()))
     }
 
     /// The number of days to keep in sync, including today.
     fn days(&self) -> u32 {
-        self.settings().budget.history_days
+        self.settings.current().days
     }
 
     /// The number of retained days, including today; 0 retains all.
     fn retained_days(&self) -> u32 {
-        self.settings().retention.history_days
-    }
-
-    fn settings(&self) -> Arc<Settings> {
-        self.settings.current()
+        self.settings.current().retained_days
     }
 
     fn backoff(&self) -> MutexGuard<'_, Backoff> {

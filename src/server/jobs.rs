@@ -39,12 +39,13 @@ use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
 use base::clock::Clock;
 use base::instruments::Instruments;
-use base::settings::LiveSettings;
+use base::settings::{Live, Settings};
 use base::tasks::{Task, Tasks};
 use base::work::Work;
 use model::id::JobId;
 use model::job::Facets;
 use model::time::Timestamp;
+use model::user::Project;
 use store::Store;
 use store::maintenance::clock_rollback::PlanningLimits;
 
@@ -61,7 +62,7 @@ pub struct Jobs {
     timing: Timing,
     tasks: Tasks,
     instruments: Instruments,
-    settings: LiveSettings,
+    settings: Live<JobSettings>,
     /// Changes whenever a delivery ends.
     outcomes: watch::Sender<u64>,
     /// Running deliveries; they outlive the requests that started them.
@@ -91,6 +92,29 @@ pub struct Timing {
     pub session: Duration,
 }
 
+/// The settings of jobs.
+#[derive(Clone)]
+pub struct JobSettings {
+    projects: Arc<[Project]>,
+    /// The maximum length of a prompt, in characters.
+    prompt_max: u32,
+    /// How many prompts one person may have in the queue.
+    queued_per_person: u32,
+    /// How long an open pull request may wait until it is stale.
+    review_stale_after: Duration,
+}
+
+impl JobSettings {
+    pub fn of(settings: &Settings) -> Self {
+        Self {
+            projects: settings.projects.clone(),
+            prompt_max: settings.prompt_max,
+            queued_per_person: settings.access.queued_per_person,
+            review_stale_after: settings.review_stale_after,
+        }
+    }
+}
+
 /// The services that [`Jobs`] uses.
 pub struct JobServices {
     pub store: Store,
@@ -99,7 +123,7 @@ pub struct JobServices {
     pub clock: Clock,
     pub tasks: Tasks,
     pub instruments: Instruments,
-    pub settings: LiveSettings,
+    pub settings: Live<JobSettings>,
     pub work: Work,
     /// Cancelled when the process receives a stop signal.
     pub leaving: CancellationToken,
@@ -140,7 +164,7 @@ impl Jobs {
 
     /// How many prompts one person may have in the queue.
     fn queue_max(&self) -> u32 {
-        self.settings.current().access.queued_per_person
+        self.settings.current().queued_per_person
     }
 
     /// Wakes all tasks that wait for the end of a delivery.

@@ -14,6 +14,9 @@ use self::services::{
     AuthServices, BaseServices, UpstreamServices, code_host_connections, history, jobs, webhook_sender,
 };
 use crate::server::analytics::Analytics;
+use crate::server::analytics::annotations::Annotations;
+use crate::server::analytics::report::Reports;
+use crate::server::audit::page::AuditLog;
 use crate::server::auth::arrivals::Arrivals;
 use crate::server::auth::attempts::Attempts;
 use crate::server::auth::client_ip::UnknownProxy;
@@ -29,9 +32,13 @@ use crate::server::history::History;
 use crate::server::http::assets;
 use crate::server::http::flash::FlashStore;
 use crate::server::jobs::{Jobs, Timing};
+use crate::server::people::People;
+use crate::server::people::account::{OwnAccount, OwnAccountServices};
+use crate::server::people::api_tokens::ApiTokens;
 use crate::server::process::clock_check::ClockCheck;
 use crate::server::process::heartbeat::Heartbeat;
 use crate::server::process::retention::Retention;
+use crate::server::saved_views::SavedViews;
 use crate::server::telemetry::figures::LatestFigures;
 use crate::server::upstream::Upstream;
 use crate::server::upstream::governor::Governor;
@@ -66,6 +73,13 @@ pub struct Shared {
     pub page_views: PageViewsCache,
     pub history: History,
     pub analytics: Analytics,
+    pub annotations: Annotations,
+    pub reports: Reports,
+    pub saved_views: SavedViews,
+    pub audit_log: AuditLog,
+    pub people: People,
+    pub own_account: OwnAccount,
+    pub api_tokens: ApiTokens,
     pub webhooks: Webhooks,
     pub code_hosts: CodeHosts,
     pub flash: FlashStore,
@@ -128,10 +142,28 @@ impl AppState {
         let webhooks = webhook_sender(&base, webhooks, authorities, &public_url);
         let BaseServices { settings, store, clock, tasks, instruments, work, leaving } = base;
         let waits = store.waits();
+        let analytics = Analytics::new(store.clone());
+        let page_views = PageViewsCache::new(upstream.clone(), governor.clone(), clock.clone());
+        let projects = settings.projects();
         let clock_check = ClockCheck::new(store.clone(), clock.clone(), tasks.failures().clone());
         Ok(Self(Arc::new(Shared {
+            annotations: Annotations::new(store.clone()),
+            reports: Reports::new(analytics.clone(), history.clone(), page_views.clone(), clock.clone()),
+            saved_views: SavedViews::new(store.clone(), clock.clone()),
+            audit_log: AuditLog::new(store.clone(), projects.clone()),
+            people: People::new(store.clone(), clock.clone(), public_url.clone(), projects),
+            own_account: OwnAccount::new(OwnAccountServices {
+                store: store.clone(),
+                clock: clock.clone(),
+                attempts: auth.attempts.clone(),
+                passwords: auth.passwords.clone(),
+                current_password: auth.current_password.clone(),
+                second_factors: auth.second_factors.clone(),
+                passkeys: auth.passkeys.clone(),
+            }),
+            api_tokens: ApiTokens::new(store.clone(), clock.clone(), auth.current_password.clone()),
             history,
-            analytics: Analytics::new(store.clone()),
+            analytics,
             heartbeat: Heartbeat::new(
                 store.clone(),
                 clock.clone(),
@@ -149,7 +181,7 @@ impl AppState {
             single_sign_on: auth.single_sign_on,
             figures: LatestFigures::default(),
             leaving,
-            page_views: PageViewsCache::new(upstream.clone(), governor.clone(), clock.clone()),
+            page_views,
             upstream,
             public_url,
             governor,

@@ -21,7 +21,7 @@ use address::Allowed;
 use base::clock::Clock;
 use base::config::{PublicUrl, WebhookConfig};
 use base::instruments::Instruments;
-use base::settings::LiveSettings;
+use base::settings::LiveProjects;
 use base::tasks::{Task, Tasks};
 use base::turns::Turns;
 use base::work::Work;
@@ -40,7 +40,7 @@ pub struct Webhooks {
     store: Store,
     clock: Clock,
     tasks: Tasks,
-    settings: LiveSettings,
+    projects: LiveProjects,
     public_url: PublicUrl,
     allowed: Allowed,
     client: Client,
@@ -59,7 +59,7 @@ pub struct WebhookServices {
     pub store: Store,
     pub clock: Clock,
     pub tasks: Tasks,
-    pub settings: LiveSettings,
+    pub projects: LiveProjects,
     pub instruments: Instruments,
     pub work: Work,
 }
@@ -71,14 +71,14 @@ impl Webhooks {
         public_url: PublicUrl,
         services: WebhookServices,
     ) -> Self {
-        let WebhookServices { store, clock, tasks, settings, instruments, work } = services;
+        let WebhookServices { store, clock, tasks, projects, instruments, work } = services;
         let allowed = Allowed { private: config.private };
         let client = Client::new(allowed, authorities);
         Self {
             store,
             clock,
             tasks,
-            settings,
+            projects,
             public_url,
             allowed,
             client,

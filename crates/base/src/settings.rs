@@ -31,12 +31,22 @@ pub struct Settings {
 
 /// The current settings. Clones share them.
 #[derive(Clone)]
-pub struct LiveSettings(Arc<RwLock<Live>>);
+pub struct LiveSettings(Arc<RwLock<Held>>);
 
-struct Live {
+struct Held {
     settings: Arc<Settings>,
     read: LastRead,
 }
+
+/// The current values of the settings that one service uses.
+#[derive(Clone)]
+pub struct Live<T> {
+    settings: LiveSettings,
+    part: fn(&Settings) -> T,
+}
+
+/// The configured projects; never empty.
+pub type LiveProjects = Live<Arc<[Project]>>;
 
 /// The results of reading the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +81,7 @@ impl Settings {
 impl LiveSettings {
     pub fn new(settings: Settings, now: Timestamp) -> Self {
         let read = LastRead { succeeded_at: now, refused_at: None };
-        Self(Arc::new(RwLock::new(Live { settings: Arc::new(settings), read })))
+        Self(Arc::new(RwLock::new(Held { settings: Arc::new(settings), read })))
     }
 
     /// The settings for one piece of work. The next one must call this again.
@@ -79,21 +89,37 @@ impl LiveSettings {
         self.0.read().settings.clone()
     }
 
+    /// The settings of a service: `part` takes them out of all settings.
+    pub fn part<T>(&self, part: fn(&Settings) -> T) -> Live<T> {
+        Live { settings: self.clone(), part }
+    }
+
+    pub fn projects(&self) -> LiveProjects {
+        self.part(|settings| settings.projects.clone())
+    }
+
     pub fn replace(&self, settings: Settings, now: Timestamp) {
         let read = LastRead { succeeded_at: now, refused_at: None };
-        self.change(|live| *live = Live { settings: Arc::new(settings), read });
+        self.change(|held| *held = Held { settings: Arc::new(settings), read });
     }
 
     /// Records that a new configuration was invalid and changed nothing.
     pub fn refuse(&self, now: Timestamp) {
-        self.change(|live| live.read.refused_at = Some(now));
+        self.change(|held| held.read.refused_at = Some(now));
     }
 
     pub fn last_read(&self) -> LastRead {
         self.0.read().read.clone()
     }
 
-    fn change(&self, change: impl FnOnce(&mut Live)) {
+    fn change(&self, change: impl FnOnce(&mut Held)) {
         change(&mut self.0.write());
+    }
+}
+
+impl<T> Live<T> {
+    /// The settings for one piece of work. The next one must call this again.
+    pub fn current(&self) -> T {
+        (self.part)(&self.settings.current())
     }
 }

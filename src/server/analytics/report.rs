@@ -3,44 +3,65 @@
 
 use crate::server::analytics::table_query::TableQuery;
 use crate::server::analytics::{Analytics, Report};
-use crate::server::auth::guard::Caller;
-use crate::server::upstream::page_views::PageViewsQuery;
+use crate::server::caller::Caller;
+use crate::server::history::History;
+use crate::server::upstream::page_views::{PageViewsCache, PageViewsQuery};
+use base::clock::Clock;
 use model::analytics_query::AnalyticsQuery;
 use model::analytics_report::{AnalyticsReport, DailyReport, LiveReport, OnePageReport};
+use model::day::Day;
 use model::error::{AppError, ErrorCode};
 use model::id::ProjectId;
 use model::page_views::FetchedPageViews;
 
-/// The report for the filters of the analytics page.
-pub async fn report(
-    caller: &Caller,
-    project: &ProjectId,
-    query: AnalyticsQuery,
-) -> Result<AnalyticsReport, AppError> {
-    let request = ReportRequest { caller, project, query };
-    match request.daily_if_stored().await? {
-        Some(report) => Ok(report),
-        None => Ok(AnalyticsReport::Live(Box::new(request.live().await?))),
+/// The reports of the analytics page.
+#[derive(Clone)]
+pub struct Reports {
+    analytics: Analytics,
+    history: History,
+    page_views: PageViewsCache,
+    clock: Clock,
+}
+
+impl Reports {
+    pub fn new(analytics: Analytics, history: History, page_views: PageViewsCache, clock: Clock) -> Self {
+        Self { analytics, history, page_views, clock }
+    }
+
+    /// The report for the filters of the analytics page.
+    pub async fn report(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        query: AnalyticsQuery,
+    ) -> Result<AnalyticsReport, AppError> {
+        let today = Day::of(self.clock.now());
+        let request = ReportRequest { services: self, caller, project, query, today };
+        match request.daily_if_stored().await? {
+            Some(report) => Ok(report),
+            None => Ok(AnalyticsReport::Live(Box::new(request.live().await?))),
+        }
     }
 }
 
 struct ReportRequest<'a> {
+    services: &'a Reports,
     caller: &'a Caller,
     project: &'a ProjectId,
     query: AnalyticsQuery,
+    today: Day,
 }
 
 impl ReportRequest<'_> {
     /// The report if the daily history contains every day of the range, otherwise `None`.
     async fn daily_if_stored(&self) -> Result<Option<AnalyticsReport>, AppError> {
-        let state = &self.caller.state;
-        let Some(range) = self.query.range(state.today()) else { return Ok(None) };
+        let Some(range) = self.query.range(self.today) else { return Ok(None) };
         let _permit = self.caller.query_permit().await?;
         match self.daily().await {
             Err(error) if error.code == ErrorCode::Busy => Err(error),
             Err(error) if error.code == ErrorCode::NotInHistory => Ok(None),
             // The history rejects some queries that the upstream accepts.
-            Err(error) if state.history.missing(self.project, range).await?.days > 0 => {
+            Err(error) if self.services.history.missing(self.project, range).await?.days > 0 => {
                 tracing::debug!(error = error.message, "not a question for the history");
                 Ok(None)
             }
@@ -49,7 +70,7 @@ impl ReportRequest<'_> {
     }
 
     async fn daily(&self) -> Result<AnalyticsReport, AppError> {
-        let (analytics, query) = (self.analytics(), self.table_query()?);
+        let (analytics, query) = (&self.services.analytics, self.table_query()?);
         let range = query.views.range;
         if let Some(path) = &self.query.path {
             let pages = analytics.pages(&query).await?;
@@ -61,9 +82,9 @@ impl ReportRequest<'_> {
     }
 
     async fn live(&self) -> Result<LiveReport, AppError> {
-        let history = &self.caller.state.history;
+        let history = &self.services.history;
         let views = self.views().await?;
-        let missing = match self.query.range(self.caller.state.today()) {
+        let missing = match self.query.range(self.today) {
             Some(range) => Some(history.missing(self.project, range).await?),
             None => None,
         };
@@ -71,16 +92,12 @@ impl ReportRequest<'_> {
     }
 
     async fn views(&self) -> Result<FetchedPageViews, AppError> {
-        let (views, query) = (&self.caller.state.page_views, self.page_views_query()?);
+        let (views, query) = (&self.services.page_views, self.page_views_query()?);
         // A page that refreshes itself makes no upstream call, however long it is open.
         match self.caller.is_refresh {
             true => views.known(query, &self.caller.user.id).await,
             false => views.get(query, &self.caller.user.id).await,
         }
-    }
-
-    fn analytics(&self) -> Analytics {
-        self.caller.state.analytics.clone()
     }
 
     fn table_query(&self) -> Result<TableQuery, AppError> {
@@ -98,7 +115,6 @@ impl ReportRequest<'_> {
         let query = &self.query;
         let (from, to) = (query.from.as_deref(), query.to.as_deref());
         let (limit, offset) = (Some(query.limit), Some(query.offset()));
-        let today = self.caller.state.today();
-        PageViewsQuery::parse(self.project.clone(), from, to, limit, offset, today)?.until(today)
+        PageViewsQuery::parse(self.project.clone(), from, to, limit, offset, self.today)?.until(self.today)
     }
 }

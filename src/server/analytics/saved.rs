@@ -1,9 +1,9 @@
 //! The analytics page's queries as stored in saved views.
 
 use crate::server::analytics::table_query::TableQuery;
-use crate::server::auth::guard::Caller;
 use crate::server::upstream::page_views::PageViewsQuery;
 use model::analytics_query::AnalyticsQuery;
+use model::day::Day;
 use model::error::AppError;
 use model::id::ProjectId;
 use model::selection::Selection;
@@ -13,8 +13,7 @@ const QUERY_MAX_BYTES: usize = 2_000;
 
 /// The canonical form of `query_string`, which comes from the analytics page or is already canonical. Validates without
 /// an upstream call.
-pub fn to_saved(caller: &Caller, project: &ProjectId, query_string: &str) -> Result<String, AppError> {
-    let today = caller.state.today();
+pub fn to_saved(today: Day, project: &ProjectId, query_string: &str) -> Result<String, AppError> {
     let query = AnalyticsQuery::of_saved(given(query_string), today);
     let (from, to) = (query.from.as_deref(), query.to.as_deref());
     let views =

@@ -2,8 +2,9 @@
 
 use futures::{Stream, stream};
 
+use super::page::AuditLog;
 use super::query;
-use crate::server::auth::guard::Caller;
+use crate::server::caller::Caller;
 use crate::server::http::sheet::{Cell, Chunks, Format, file};
 use model::audit::{Action, AuditEvent, Record};
 use model::audit_query::AuditQuery;
@@ -17,28 +18,35 @@ const COLUMNS: &[&str] =
 /// Records per query.
 const RECORDS_A_PIECE: u32 = 1_000;
 
-/// Every record that matches `query`, newest first. The export is itself recorded.
-pub async fn export(caller: &Caller, query: &AuditQuery, format: Format) -> Result<Chunks, AppError> {
-    let filter = query::filter(query)?;
-    let store = &caller.state.store;
-    let event = AuditEvent::new(Action::AuditExport)
-        .with_detail(format!("{format} {}", query.query_string()).trim_end());
-    store.record_often(caller.authority(), &event).await?;
-    Ok(file(format, COLUMNS, pieces(store.clone(), filter), |sheet, record: Record| {
-        let at = record.at.to_string();
-        sheet.row(&[
-            Cell::Number(record.number.unsigned_abs()),
-            Cell::Text(&at),
-            Cell::Text(&record.actor),
-            Cell::Text(&record.client_ip),
-            Cell::Text(&record.action),
-            Cell::Text(&record.outcome),
-            Cell::Text(&record.project),
-            Cell::Text(&record.subject),
-            Cell::Text(&record.detail),
-            Cell::Text(&record.actor_id),
-        ]);
-    }))
+impl AuditLog {
+    /// Every record that matches `query`, newest first. The export is itself recorded.
+    pub async fn export(
+        &self,
+        caller: &Caller,
+        query: &AuditQuery,
+        format: Format,
+    ) -> Result<Chunks, AppError> {
+        let filter = query::filter(query)?;
+        let store = &self.store;
+        let event = AuditEvent::new(Action::AuditExport)
+            .with_detail(format!("{format} {}", query.query_string()).trim_end());
+        store.record_often(caller.authority(), &event).await?;
+        Ok(file(format, COLUMNS, pieces(store.clone(), filter), |sheet, record: Record| {
+            let at = record.at.to_string();
+            sheet.row(&[
+                Cell::Number(record.number.unsigned_abs()),
+                Cell::Text(&at),
+                Cell::Text(&record.actor),
+                Cell::Text(&record.client_ip),
+                Cell::Text(&record.action),
+                Cell::Text(&record.outcome),
+                Cell::Text(&record.project),
+                Cell::Text(&record.subject),
+                Cell::Text(&record.detail),
+                Cell::Text(&record.actor_id),
+            ]);
+        }))
+    }
 }
 
 fn pieces(

@@ -19,7 +19,8 @@ use self::limits::{Wait, add_limits, add_spent};
 use super::api_token::TokenText;
 use super::client_ip;
 use super::gate::Passed;
-use super::guard::Caller;
+use super::guard;
+use crate::server::caller::Caller;
 use crate::server::http::problem::Problem;
 use crate::server::state::AppState;
 use model::api_token::Scope;
@@ -43,6 +44,7 @@ const LONG: Duration = Duration::from_secs(1);
 #[derive(Clone)]
 pub struct TokenCaller {
     caller: Caller,
+    state: AppState,
     token: StoredApiToken,
     /// The stored hash of the token.
     hash: String,
@@ -122,7 +124,7 @@ impl TokenCaller {
 
     /// For a request that took time: fails if the token or the access of its owner changed meanwhile.
     pub async fn must_still_be_valid(&self) -> Result<(), Problem> {
-        let state = &self.caller.state;
+        let state = &self.state;
         let reason = match state.store.api_token(&self.hash).await.map_err(AppError::from)? {
             None => Some("removed"),
             Some((token, owner)) => fault(state, &token, &owner)
@@ -137,6 +139,11 @@ impl TokenCaller {
     /// The owner. Must not decide which projects the request may use: [`Self::project`] does.
     pub fn caller(&self) -> &Caller {
         &self.caller
+    }
+
+    /// The services.
+    pub fn state(&self) -> &AppState {
+        &self.state
     }
 }
 
@@ -221,8 +228,8 @@ async fn admit(
         }
     };
     let authorization = Authorization::of_token(user, &token.id, client_ip, state.clock.clone());
-    let caller = Caller::new(state.clone(), authorization, false);
-    let caller = TokenCaller { caller, token, hash, refused: Arc::default() };
+    let caller = guard::caller(state, authorization, false);
+    let caller = TokenCaller { caller, state: state.clone(), token, hash, refused: Arc::default() };
     state.store.note_api_token_use(&caller.token, state.clock.now()).await?;
     Ok((caller, rest))
 }
@@ -264,7 +271,7 @@ impl TokenCaller {
     }
 
     async fn note_refusal(&self, reason: &str) {
-        note_refusal(&self.caller.state, &self.caller.actor(), &self.token, reason).await;
+        note_refusal(&self.state, &self.caller.actor(), &self.token, reason).await;
     }
 }
 

@@ -2,6 +2,12 @@
 
 use axum::http::header::USER_AGENT;
 use axum::http::request::Parts;
+use leptos::prelude::use_context;
+
+/// The browser of the current request.
+pub fn of_request() -> String {
+    use_context().map(|parts| of(&parts)).unwrap_or_default()
+}
 
 /// The browser of a request.
 pub(super) fn of(parts: &Parts) -> String {

@@ -8,11 +8,13 @@ use axum::response::{IntoResponse, Redirect, Response};
 use url::form_urlencoded::byte_serialize;
 
 use super::backend::AuthSession;
-use super::guard::Caller;
 use super::origin::came_from;
 use super::own_path::is_own_path;
 use super::roles::{self, Access};
-use super::{background, client_ip, required_factor, session_store, sign_in, single_sign_on, trusted_header};
+use super::{
+    background, client_ip, guard, required_factor, session_store, sign_in, single_sign_on, trusted_header,
+};
+use crate::server::caller::Caller;
 use crate::server::http::error_response::{ErrorResponse, status_of};
 use crate::server::http::{cookie, flash};
 use crate::server::state::AppState;
@@ -68,11 +70,11 @@ pub async fn gate(
                 None => {}
             }
             let authorization = Authorization::of_session(user, session, client_ip, state.clock.clone());
-            let (caller, path) = (Caller::new(state, authorization, is_refresh), path.to_owned());
+            let (caller, path) = (guard::caller(&state, authorization, is_refresh), path.to_owned());
             request.extensions_mut().insert(caller.clone());
             let mut response = next.run(request).await;
             if response.status() == StatusCode::FORBIDDEN {
-                note_refusal(&caller, &path).await;
+                note_refusal(&state, &caller, &path).await;
             }
             response.extensions_mut().insert(Passed { person: caller.user.id.clone(), is_refresh });
             response
@@ -101,9 +103,9 @@ pub async fn refuse(state: &AppState, uri: &Uri, headers: &HeaderMap) -> Respons
 }
 
 /// Records a refused request in the audit log.
-async fn note_refusal(Caller { state, user, client_ip, .. }: &Caller, path: &str) {
+async fn note_refusal(state: &AppState, caller: &Caller, path: &str) {
     let event = AuditEvent::new(Action::Denied).refused().on(path);
-    state.refusals.note(&user.actor(&client_ip.to_string()), &event).await;
+    state.refusals.note(&caller.actor(), &event).await;
 }
 
 /// The proxy authenticates people, so a sign-in page would only lead back to it.

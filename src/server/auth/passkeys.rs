@@ -8,7 +8,6 @@ mod proof;
 mod relying_party;
 mod sign_in;
 
-use leptos::prelude::use_context;
 use webauthn_rs::Webauthn;
 use webauthn_rs::prelude::{CredentialID, Passkey, RegisterPublicKeyCredential, Uuid};
 
@@ -16,7 +15,6 @@ use self::challenge::{Purpose, Requester};
 use self::error::PasskeyError;
 use super::attempts::Attempts;
 use super::current_password::CurrentPassword;
-use super::device;
 use super::refusal_record::RefusalRecord;
 use super::second_factor::{self, Proof, ProofFields, SecondFactors, recovery};
 use base::clock::Clock;
@@ -80,8 +78,8 @@ impl Passkeys {
         self.relying_party.is_some()
     }
 
-    /// A person's passkeys, for their account page.
-    pub async fn of(&self, user: &User) -> Result<passkey::Passkeys, StoreError> {
+    /// A person's passkeys, for their account page. `device`: this one, proposed as the name of a new passkey.
+    pub async fn of(&self, user: &User, device: String) -> Result<passkey::Passkeys, StoreError> {
         let stored = self.store.passkeys_of(&user.id).await?;
         let has_authenticator = self.second_factors.has_authenticator(&user.id).await?;
         let codes_left = match stored.is_empty() || has_authenticator {
@@ -99,21 +97,17 @@ impl Passkeys {
         let adding = if user.password_hash.is_empty() {
             passkey::Adding::NoPassword
         } else if self.are_possible() {
-            passkey::Adding::Possible {
-                suggested: use_context().map(|parts| device::of(&parts)).unwrap_or_default(),
-            }
+            passkey::Adding::Possible { suggested: device }
         } else {
             passkey::Adding::NoAddress { address: self.address.clone() }
         };
         Ok(passkey::Passkeys { list: list.collect(), adding, codes_left })
     }
 
-    /// Begins adding a passkey, given a proof ([`Self::proof`]). `token`: of the challenge for it. Returns the options for
-    /// the browser.
+    /// Begins adding a passkey, given a proof ([`Self::proof`]). Returns the options for the browser.
     pub async fn begin_adding(
         &self,
         request: &Authorization,
-        token: &str,
         fields: ProofFields,
     ) -> Result<IssuedChallenge, AppError> {
         let user = request.user();
@@ -121,7 +115,7 @@ impl Passkeys {
         if user.password_hash.is_empty() {
             return Err(PasskeyError::NoPassword.into());
         }
-        let proof = self.proof(request, token, fields, Action::PasskeyAdd).await?;
+        let proof = self.proof(request, fields, Action::PasskeyAdd).await?;
         let known = self.store.passkeys_of(&user.id).await?;
         if known.len() as i64 >= MOST {
             return Err(PasskeyError::TooMany.into());

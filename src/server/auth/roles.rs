@@ -1,7 +1,8 @@
 //! The role required by each server function, and by what pages load without one. The gate and the guards use this table. A
 //! function that is not listed is unreachable.
 
-use model::error::{AppError, ErrorCode};
+use crate::server::caller::at_least;
+use model::error::AppError;
 use model::user::Role;
 
 /// Who may call a server function.
@@ -40,17 +41,6 @@ pub fn check(role: Role, endpoint: &str) -> Result<(), AppError> {
         Some(Access::From(least)) => at_least(role, least),
         None => Err(no_such_endpoint()),
     }
-}
-
-/// Checks whether this role is at least `least`.
-pub fn at_least(role: Role, least: Role) -> Result<(), AppError> {
-    if role >= least {
-        return Ok(());
-    }
-    Err(AppError::new(
-        ErrorCode::Forbidden,
-        format!("Your role is {role}; this needs the role {least}. Ask an administrator."),
-    ))
 }
 
 pub fn no_such_endpoint() -> AppError {

@@ -7,6 +7,7 @@ mod person;
 mod provider;
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use rustls::pki_types::CertificateDer;
 use serde::Deserialize;
@@ -15,7 +16,7 @@ use super::attempts::Attempts;
 use super::shared_key::SharedKey;
 use base::clock::Clock;
 use base::config::{PublicUrl, SingleSignOnConfig};
-use base::settings::LiveSettings;
+use base::settings::Live;
 use model::error::{AppError, ErrorCode};
 use pending::PendingSignIn;
 use provider::Provider;
@@ -58,7 +59,7 @@ pub struct AuthorizationRedirect {
 impl SingleSignOn {
     pub fn new(
         config: &SingleSignOnConfig,
-        settings: LiveSettings,
+        settings: Live<Option<Arc<SingleSignOnConfig>>>,
         authorities: &[CertificateDer<'static>],
         public_url: &PublicUrl,
         store: Store,

@@ -84,7 +84,7 @@ impl CodeHosts {
             }
         }
         let settings = self.settings.current();
-        let (projects, stale_after) = (&settings.projects, settings.review_stale_after);
+        let (projects, stale_after) = (&settings.projects, settings.stale_after);
         self.store.report_stale_pull_requests(&self.work, projects, stale_after, self.clock.now()).await
     }
 
@@ -125,7 +125,7 @@ impl CodeHosts {
             latest: now.after(schedule::LATEST),
             lease: now.after(LEASE),
         };
-        let projects = self.settings.current().projects.clone();
+        let projects = self.settings.current().projects;
         self.store.claim_checks(&self.work, &projects, connection.host(), &window, connection.batch()).await
     }
 
@@ -175,7 +175,7 @@ impl CodeHosts {
             };
             result(due, found, now)
         });
-        let stale_after = self.settings.current().review_stale_after;
+        let stale_after = self.settings.current().stale_after;
         self.store.record_checks(&self.work, &results.collect::<Vec<_>>(), stale_after, now).await?;
         self.record_host(connection, &batch, now).await
     }

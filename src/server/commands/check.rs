@@ -12,8 +12,8 @@ use futures::future::join_all;
 
 use self::report::{Finding, Report};
 use crate::server::auth::single_sign_on;
-use crate::server::code_host::CodeHosts;
-use crate::server::upstream::governor::{Governor, Scope};
+use crate::server::code_host::{CodeHosts, PullRequestSettings};
+use crate::server::upstream::governor::{BudgetSettings, Governor, Scope};
 use crate::server::upstream::health::Health;
 use crate::server::upstream::page_views::PageViewsQuery;
 use crate::server::upstream::{Upstream, UpstreamError};
@@ -84,13 +84,14 @@ async fn with_store(
         store.clone(),
         clock.clone(),
         Tasks::new(clock.clone()),
-        settings.clone(),
+        settings.part(PullRequestSettings::of),
         work.clone(),
     )?;
     for (host, readable) in code_hosts.examine().await? {
         report.add(format!("code host {host}"), readable.into());
     }
     let health = Health::new(store.clone(), clock.clone(), config.upstream.breaks_after);
+    let settings = settings.part(BudgetSettings::of);
     let governor = Governor::new(store.clone(), clock.clone(), settings, health, work);
     let upstream = Upstream::new(&config.upstream, governor.clone(), clock.clone(), Instruments::default())?;
     for project in &config.projects {

@@ -30,7 +30,7 @@ impl History {
         let mut next_project = self.next_project.lock().await;
         let now = self.clock.now();
         let mut earliest: Option<Timestamp> = None;
-        let projects = self.settings().projects.clone();
+        let projects = self.settings.current().projects;
         for at in (0..projects.len()).map(|n| (*next_project + n) % projects.len()) {
             let project = &projects[at].id;
             let backoff = self.backoff().of(project, now).map(|backoff| backoff.until);

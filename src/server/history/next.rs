@@ -65,7 +65,7 @@ impl History {
         let window = self.window(now);
         let days = self.store.fetched_days(project, window).await?;
         let per_hour = self.governor.background_meter(&Scope::Analytics).await?.limit;
-        let projects = self.settings().projects.len();
+        let projects = self.settings.current().projects.len();
         let pace = |day: &FetchedDay| finality::pace(calls(day.rows), projects, per_hour);
         let missing_or_due = due_days(window, &days, now, pace).find(|day| !aside(day));
         let missing_or_due = missing_or_due.map(|day| (day, false)).or(requested);

@@ -228,7 +228,8 @@ impl History {
             return Ok(None);
         }
         let mut calls = remaining.calls;
-        for other in self.settings().projects.iter().map(|other| &other.id).filter(|other| *other != project)
+        for other in
+            self.settings.current().projects.iter().map(|other| &other.id).filter(|other| *other != project)
         {
             calls = calls.saturating_add(self.remaining(other, now).await?.calls.min(remaining.calls));
         }

@@ -1,6 +1,6 @@
 //! Archiving, restoring, dismissing and tagging jobs in Docket. Nothing is sent to the platform.
 
-use crate::server::auth::guard::Caller;
+use crate::server::caller::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::filter;
 use crate::server::jobs::find::job_ids;

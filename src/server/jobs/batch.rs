@@ -6,7 +6,7 @@ mod unstarted;
 
 use std::collections::BTreeSet;
 
-use crate::server::auth::guard::Caller;
+use crate::server::caller::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::intent::{page, prompt};
 use crate::server::jobs::queue::cancelled_by;

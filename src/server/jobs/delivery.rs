@@ -106,7 +106,7 @@ impl Jobs {
     /// Starts the delivery of every due message, and of the next one of each queue that may move.
     pub(super) async fn deliver_due(&self) -> anyhow::Result<()> {
         // Each process sends for the projects of its own configuration: prompts of a removed project wait until it returns.
-        let projects = self.settings.current().projects.clone();
+        let projects = self.settings.current().projects;
         for message in self.store.due_messages(&projects, self.clock.now()).await? {
             self.start_delivery(message.id, Scope::of_message(&message.project, message.position));
         }
@@ -123,7 +123,7 @@ impl Jobs {
 
     /// Logs how many prompts wait because their projects are not configured.
     pub async fn log_prompts_of_removed_projects(&self) {
-        let projects = self.settings.current().projects.clone();
+        let projects = self.settings.current().projects;
         let waiting = match self.store.queued_outside(&projects).await {
             Ok(waiting) => waiting,
             Err(error) => {

@@ -1,6 +1,6 @@
 //! Saves drafts while a person types.
 
-use crate::server::auth::guard::Caller;
+use crate::server::caller::Caller;
 use crate::server::jobs::Jobs;
 use model::draft::SavedDraft;
 use model::error::AppError;

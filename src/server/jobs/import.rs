@@ -1,6 +1,6 @@
 //! Imports jobs that were started elsewhere. Nothing is sent to them.
 
-use crate::server::auth::guard::Caller;
+use crate::server::caller::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::intent::prompt;
 use crate::server::jobs::resolve::conflict_or;

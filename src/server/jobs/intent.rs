@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::server::auth::guard::Caller;
+use crate::server::caller::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::drafts::{PostedText, form_key};
 use crate::server::jobs::replay::{ScriptRequest, hash_of, hash_of_text};
@@ -106,7 +106,7 @@ impl Form {
         paths: Option<String>,
         template: Option<String>,
     ) -> Self {
-        let (author, permits) = (caller.actor(), caller.state.query_permits.of(&caller.user.id));
+        let (author, permits) = (caller.actor(), caller.permits().clone());
         let (queue, warns_if_similar, warns_if_unfilled) = (false, false, false);
         Self {
             author,

@@ -1,6 +1,6 @@
 //! Changes of jobs since a person last looked, and API tokens that expire soon. Does not call the upstream.
 
-use crate::server::auth::guard::Caller;
+use crate::server::caller::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::filter::parse;
 use crate::server::response_size::Room;

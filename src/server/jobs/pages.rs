@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::mem;
 
-use crate::server::auth::guard::Caller;
+use crate::server::caller::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::archive_and_tags::chosen;
 use crate::server::jobs::intent::{page, paths};

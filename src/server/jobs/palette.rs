@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::server::auth::guard::Caller;
+use crate::server::caller::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::filter::parse;
 use base::nfc::nfc;

@@ -10,7 +10,7 @@ use futures::StreamExt;
 use rand::Rng;
 use tracing::Instrument;
 
-use crate::server::auth::guard::Caller;
+use crate::server::caller::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::upstream::UpstreamError;
 use crate::server::upstream::governor::Permit;
@@ -45,7 +45,7 @@ impl Jobs {
     /// Polls every due job once and returns the number of polls. A failed poll does not prevent the others.
     pub async fn poll_due(&self) -> anyhow::Result<usize> {
         let now = self.clock.now();
-        let projects = self.settings.current().projects.clone();
+        let projects = self.settings.current().projects;
         let due = self.store.due_polls(&projects, now, now.after(self.longest_pause())).await?;
         let results: Vec<anyhow::Result<bool>> = futures::stream::iter(due)
             .map(|due| self.poll(due))

@@ -1,6 +1,6 @@
 //! The queue as people see and change it. Sending is the task of deliveries.
 
-use crate::server::auth::guard::Caller;
+use crate::server::caller::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::upstream::governor::Scope;
 use model::error::AppError;

@@ -1,7 +1,7 @@
 //! Deliveries with an unknown outcome. A person decides: not started and to be sent again, or started and to be
 //! tracked.
 
-use crate::server::auth::guard::Caller;
+use crate::server::caller::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::upstream::UpstreamError;
 use crate::server::upstream::governor::Scope;

@@ -1,6 +1,6 @@
 //! Finds jobs similar to a prompt before it is sent. People decide whether to send it.
 
-use crate::server::auth::guard::Caller;
+use crate::server::caller::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::pull_requests::OpenRequests;
 use base::blocking;

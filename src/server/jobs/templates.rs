@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::server::auth::guard::Caller;
+use crate::server::caller::Caller;
 use crate::server::jobs::Jobs;
 use base::nfc::nfc;
 use base::query_permits::QueryPermit;

@@ -10,11 +10,11 @@ use crate::server::auth::password::Passwords;
 use crate::server::auth::refusal_record::RefusalRecord;
 use crate::server::auth::second_factor::SecondFactors;
 use crate::server::auth::single_sign_on::SingleSignOn;
-use crate::server::code_host::CodeHosts;
-use crate::server::history::History;
-use crate::server::jobs::{JobServices, Jobs, Timing};
+use crate::server::code_host::{CodeHosts, PullRequestSettings};
+use crate::server::history::{History, HistorySettings};
+use crate::server::jobs::{JobServices, JobSettings, Jobs, Timing};
 use crate::server::upstream::Upstream;
-use crate::server::upstream::governor::Governor;
+use crate::server::upstream::governor::{BudgetSettings, Governor};
 use crate::server::upstream::health::Health;
 use crate::server::webhooks::{WebhookServices, Webhooks};
 use base::clock::Clock;
@@ -47,8 +47,8 @@ impl UpstreamServices {
     pub(super) fn new(base: &BaseServices, config: &UpstreamConfig) -> anyhow::Result<Self> {
         let BaseServices { settings, store, clock, instruments, work, .. } = base;
         let health = Health::new(store.clone(), clock.clone(), config.breaks_after);
-        let governor =
-            Governor::new(store.clone(), clock.clone(), settings.clone(), health, work.part("budget"));
+        let settings = settings.part(BudgetSettings::of);
+        let governor = Governor::new(store.clone(), clock.clone(), settings, health, work.part("budget"));
         let upstream = Upstream::new(config, governor.clone(), clock.clone(), instruments.clone())?;
         Ok(Self { upstream, governor })
     }
@@ -98,7 +98,7 @@ impl AuthServices {
         let single_sign_on = provider.map(|config| {
             SingleSignOn::new(
                 config,
-                settings.clone(),
+                settings.part(|settings| settings.single_sign_on.clone()),
                 authorities,
                 public_url,
                 store.clone(),
@@ -117,7 +117,7 @@ pub(super) fn history(base: &BaseServices, upstream: &Upstream, governor: &Gover
         upstream.clone(),
         governor.clone(),
         base.clock.clone(),
-        base.settings.clone(),
+        base.settings.part(HistorySettings::of),
         base.tasks.clone(),
         base.work.part("history"),
     )
@@ -131,7 +131,7 @@ pub(super) fn jobs(base: &BaseServices, upstream: &Upstream, governor: &Governor
         clock: base.clock.clone(),
         tasks: base.tasks.clone(),
         instruments: base.instruments.clone(),
-        settings: base.settings.clone(),
+        settings: base.settings.part(JobSettings::of),
         work: base.work.part("jobs"),
         leaving: base.leaving.clone(),
     };
@@ -145,8 +145,8 @@ pub(super) fn code_host_connections(
     authorities: &[CertificateDer<'static>],
 ) -> anyhow::Result<CodeHosts> {
     let BaseServices { settings, store, clock, tasks, work, .. } = base;
-    let work = work.part("pull requests");
-    CodeHosts::new(config, authorities, store.clone(), clock.clone(), tasks.clone(), settings.clone(), work)
+    let (settings, work) = (settings.part(PullRequestSettings::of), work.part("pull requests"));
+    CodeHosts::new(config, authorities, store.clone(), clock.clone(), tasks.clone(), settings, work)
 }
 
 pub(super) fn webhook_sender(
@@ -159,7 +159,7 @@ pub(super) fn webhook_sender(
         store: base.store.clone(),
         clock: base.clock.clone(),
         tasks: base.tasks.clone(),
-        settings: base.settings.clone(),
+        projects: base.settings.projects(),
         instruments: base.instruments.clone(),
         work: base.work.part("webhooks"),
     };

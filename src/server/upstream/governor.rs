@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::server::upstream::health::{Admission, Health, Read, notice, refusals};
 use base::clock::Clock;
 use base::config::Budget;
-use base::settings::LiveSettings;
+use base::settings::{Live, Settings};
 use base::work::Work;
 use model::budget::{Budgets, Meter};
 use model::error::{AppError, ErrorCode};
@@ -61,11 +61,27 @@ pub enum SendDecision {
     NotClaimed,
 }
 
+/// The settings of the budgets.
+#[derive(Clone)]
+pub struct BudgetSettings {
+    projects: Arc<[Project]>,
+    budget: Budget,
+    /// The maximum number of analytics requests an hour for one person.
+    analytics_per_person: u32,
+}
+
+impl BudgetSettings {
+    pub fn of(settings: &Settings) -> Self {
+        let (projects, budget) = (settings.projects.clone(), settings.budget);
+        Self { projects, budget, analytics_per_person: settings.access.analytics_per_person }
+    }
+}
+
 #[derive(Clone)]
 pub struct Governor {
     store: Store,
     clock: Clock,
-    settings: LiveSettings,
+    settings: Live<BudgetSettings>,
     health: Health,
     work: Work,
     /// Pauses that could not be recorded, by scope. Until they are recorded, nothing is sent.
@@ -81,7 +97,13 @@ const BETWEEN_TIDYINGS: u64 = 100;
 const LOOKUPS_PER_HOUR: u32 = 60;
 
 impl Governor {
-    pub fn new(store: Store, clock: Clock, settings: LiveSettings, health: Health, work: Work) -> Self {
+    pub fn new(
+        store: Store,
+        clock: Clock,
+        settings: Live<BudgetSettings>,
+        health: Health,
+        work: Work,
+    ) -> Self {
         Self { store, clock, settings, health, work, unrecorded: Arc::default(), counted: Arc::default() }
     }
 
@@ -425,7 +447,7 @@ impl Governor {
     /// The maximum number of analytics requests an hour for one person.
     fn share(&self) -> u32 {
         let settings = self.settings.current();
-        settings.access.analytics_per_person.min(settings.budget.analytics_per_hour)
+        settings.analytics_per_person.min(settings.budget.analytics_per_hour)
     }
 
     fn budget(&self) -> Budget {

@@ -41,7 +41,7 @@ impl Webhooks {
     pub async fn deliver_due(&self) -> Result<usize, StoreError> {
         let now = self.clock.now();
         let longest = Duration::from_secs(PAUSES[PAUSES.len() - 1]).mul_f64(1.0 + JITTER);
-        let projects = self.settings.current().projects.clone();
+        let projects = self.projects.current();
         let mut due = self.store.due_events(&projects, now, now.after(longest + LEASE)).await?;
         let turns = self.turns.begin(due.iter().map(|due| due.webhook.clone()), AT_ONCE);
         let (mut started, mut refused) = (0, None);

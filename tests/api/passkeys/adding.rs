@@ -166,7 +166,7 @@ async fn single_sign_on_users_cannot_add_passkeys() {
     let user = account.and_then(Account::admitted).unwrap();
     let ip = Ipv4Addr::LOCALHOST.into();
     let request = Authorization::of_session(user, None, ip, app.clock().clone());
-    let begun = app.state().passkeys.begin_adding(&request, "", ProofFields::default()).await;
+    let begun = app.state().passkeys.begin_adding(&request, ProofFields::default()).await;
     let message = begun.err().unwrap().message;
     assert!(message.contains("Another service signs you in"), "{message}");
 }

@@ -7,6 +7,7 @@ use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
 
 use super::{CHALLENGE_SECONDS, IssuedChallenge};
+use crate::server::auth::second_factor::ProofFields;
 use crate::server::auth::step_cookie::{self, Purpose};
 use base::config::PublicUrl;
 
@@ -14,6 +15,18 @@ use base::config::PublicUrl;
 pub fn store_challenge(challenge: IssuedChallenge, public_url: &PublicUrl) -> String {
     append(step_cookie::set(Purpose::Passkey, &challenge.token, CHALLENGE_SECONDS, public_url));
     challenge.options
+}
+
+/// The fields of a form that adds or removes a second factor, with the token of the challenge if a passkey is among them.
+pub fn proof_fields(
+    password: String,
+    code: Option<String>,
+    passkey: Option<String>,
+    public_url: &PublicUrl,
+) -> ProofFields {
+    let (code, passkey) = (code.unwrap_or_default(), passkey.unwrap_or_default());
+    let challenge = if passkey.is_empty() { String::new() } else { take_token(public_url) };
+    ProofFields { password, code, passkey, challenge }
 }
 
 /// Returns the token and removes its cookie, because a challenge is used once. Empty without one.

@@ -32,17 +32,16 @@ impl Passkeys {
     }
 
     /// What the fields of a form prove: the password, and while a second factor is on also a code, a recovery code or a
-    /// passkey. `token`: of the challenge for the passkey. `action`: for which it is needed.
+    /// passkey. `action`: for which it is needed.
     pub async fn proof(
         &self,
         request: &Authorization,
-        token: &str,
         fields: ProofFields,
         action: Action,
     ) -> Result<Proof, AppError> {
         match fields.passkey.is_empty() {
             true => self.second_factors.prove(request, fields, action).await,
-            false => self.proof_by_passkey(request, token, &fields.passkey).await,
+            false => self.proof_by_passkey(request, &fields.challenge, &fields.passkey).await,
         }
     }
 

@@ -14,6 +14,8 @@ pub struct ProofFields {
     pub code: String,
     /// The response of an existing passkey, in JSON. Empty without one.
     pub passkey: String,
+    /// The token of the challenge for it. Empty without one.
+    pub challenge: String,
 }
 
 /// A person showed their password, and perhaps a second factor.

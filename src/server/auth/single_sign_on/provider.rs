@@ -25,7 +25,7 @@ use super::http;
 use super::pending::PendingSignIn;
 use base::clock::Clock;
 use base::config::SingleSignOnConfig;
-use base::settings::LiveSettings;
+use base::settings::Live;
 use model::error::{AppError, ErrorCode};
 use model::time::Timestamp;
 
@@ -39,7 +39,7 @@ const REACH_DEADLINE: Duration = Duration::from_secs(15);
 
 #[derive(Clone)]
 pub(super) struct Provider {
-    settings: LiveSettings,
+    settings: Live<Option<Arc<SingleSignOnConfig>>>,
     http: reqwest::Client,
     issuer: IssuerUrl,
     callback: RedirectUrl,
@@ -75,7 +75,7 @@ type Verified = IdTokenClaims<ExtraClaims, CoreGenderClaim>;
 impl Provider {
     pub(super) fn new(
         config: &SingleSignOnConfig,
-        settings: LiveSettings,
+        settings: Live<Option<Arc<SingleSignOnConfig>>>,
         authorities: &[CertificateDer<'static>],
         callback: String,
         clock: Clock,
@@ -232,7 +232,7 @@ impl Provider {
 
     /// The current configuration; its issuer never changes.
     pub(super) fn config(&self) -> Result<Arc<SingleSignOnConfig>, AppError> {
-        let config = self.settings.current().single_sign_on.clone();
+        let config = self.settings.current();
         config.ok_or_else(|| failed("it is no longer configured"))
     }
 }

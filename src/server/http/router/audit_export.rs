@@ -1,7 +1,7 @@
 //! `GET /admin/audit/export.csv` and `.json`: the audit log as a file, for administrators. Changes nothing except the
 //! log, which records the export.
 
-use axum::extract::RawQuery;
+use axum::extract::{RawQuery, State};
 use axum::middleware::from_fn;
 use axum::response::Response;
 use axum::routing::get;
@@ -9,8 +9,7 @@ use axum::{Extension, Router};
 use url::form_urlencoded;
 
 use super::export::file;
-use crate::server::audit::export::export;
-use crate::server::auth::guard::Caller;
+use crate::server::caller::Caller;
 use crate::server::http::error_response::ErrorResponse;
 use crate::server::http::error_response::in_words;
 use crate::server::http::sheet::Format;
@@ -18,7 +17,7 @@ use crate::server::state::AppState;
 use model::audit_query::AuditQuery;
 use model::user::Role;
 
-type ExportRequest = (RawQuery, Extension<Caller>);
+type ExportRequest = (State<AppState>, RawQuery, Extension<Caller>);
 
 pub(super) fn routes() -> Router<AppState> {
     Router::new()
@@ -34,7 +33,7 @@ pub(super) fn routes() -> Router<AppState> {
 }
 
 async fn respond(
-    (RawQuery(query), Extension(caller)): ExportRequest,
+    (State(state), RawQuery(query), Extension(caller)): ExportRequest,
     format: Format,
 ) -> Result<Response, ErrorResponse> {
     caller.must_be(Role::Admin)?;
@@ -46,6 +45,6 @@ async fn respond(
     };
     let query = AuditQuery::of(value);
     let permit = caller.query_permit().await?;
-    let body = export(&caller, &query, format).await?;
-    Ok(file(&format!("audit-{}.{format}", caller.state.today()), format, body, permit))
+    let body = state.audit_log.export(&caller, &query, format).await?;
+    Ok(file(&format!("audit-{}.{format}", state.today()), format, body, permit))
 }

@@ -3,7 +3,7 @@
 
 use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query};
+use axum::extract::{Path, Query, State};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::from_fn;
 use axum::response::{IntoResponse, Response};
@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::server::analytics::export::ExportKind;
 use crate::server::analytics::table_query::{TableQuery, word};
-use crate::server::auth::guard::Caller;
+use crate::server::caller::Caller;
 use crate::server::http::error_response::ErrorResponse;
 use crate::server::http::error_response::in_words;
 use crate::server::http::sheet::{Chunks, Format};
@@ -36,7 +36,8 @@ struct Fields {
     of: Option<String>,
 }
 
-type ExportRequest = (Path<String>, Result<Query<Fields>, QueryRejection>, Extension<Caller>);
+type ExportRequest =
+    (State<AppState>, Path<String>, Result<Query<Fields>, QueryRejection>, Extension<Caller>);
 
 pub(super) fn routes() -> Router<AppState> {
     Router::new()
@@ -52,12 +53,12 @@ pub(super) fn routes() -> Router<AppState> {
 }
 
 async fn export(request: ExportRequest, format: Format) -> Result<Response, ErrorResponse> {
-    let (Path(project), fields, Extension(caller)) = request;
+    let (State(state), Path(project), fields, Extension(caller)) = request;
     let Query(fields) =
         fields.map_err(|_| AppError::bad_input("Each field of the address may occur only once."))?;
     let project = caller.project(&project)?;
     let (from, to) = (fields.from.as_deref(), fields.to.as_deref());
-    let today = caller.state.today();
+    let today = state.today();
     let views = PageViewsQuery::parse(project.clone(), from, to, None, None, today)?.until(today)?;
     let (q, folder, sort) = (fields.q.as_deref(), fields.folder.as_deref(), fields.sort.as_deref());
     let (compare, tab) = (word(fields.compare.as_deref())?, word(fields.tab.as_deref())?);
@@ -69,9 +70,9 @@ async fn export(request: ExportRequest, format: Format) -> Result<Response, Erro
         .transpose()
         .map_err(AppError::bad_input)?;
     let permit = caller.query_permit().await?;
-    let export = caller.state.analytics.export(query, of.unwrap_or_default(), format).await?;
+    let export = state.analytics.export(query, of.unwrap_or_default(), format).await?;
     let event = AuditEvent::new(Action::Export).in_project(&project).with_detail(&export.name);
-    caller.state.store.record_often(caller.authority(), &event).await?;
+    state.store.record_often(caller.authority(), &event).await?;
     Ok(file(&export.name, format, export.body, permit))
 }
 

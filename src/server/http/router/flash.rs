@@ -11,9 +11,9 @@ use url::form_urlencoded;
 
 use super::server_fns::error_in;
 use crate::api::REFRESH_HEADER;
-use crate::server::auth::guard::Caller;
 use crate::server::auth::origin::came_from;
 use crate::server::auth::session_store;
+use crate::server::caller::Caller;
 use crate::server::http::error_response::status_of;
 use crate::server::http::flash::{COOKIE, ConfirmationSlot, LIFETIME, Owner, storable_fields};
 use crate::server::http::{cookie, forms};

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 
 use crate::server::auth::bearer::TokenCaller;
-use crate::server::auth::guard::Caller;
+use crate::server::caller::Caller;
 use crate::server::http::error_response::ErrorResponse;
 use crate::server::response_size::{FREE_MAX_BYTES, WHOLE_MAX_BYTES};
 use base::query_permits::QueryPermit;

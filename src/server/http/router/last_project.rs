@@ -5,9 +5,9 @@ use axum::http::request::Parts;
 use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
 
-use crate::server::auth::guard::Caller;
 use crate::server::http::cookie::{self, CookieName};
 use crate::ui::pages::frame::LastProject;
+use base::config::PublicUrl;
 use model::user::Project;
 
 const COOKIE: CookieName = CookieName { https: "__Host-docket-project", http: "docket-project" };
@@ -16,9 +16,8 @@ const COOKIE: CookieName = CookieName { https: "__Host-docket-project", http: "d
 const LIFETIME_SECONDS: i64 = 365 * 24 * 3600;
 
 /// The project of the requested page, which is then stored, or else the last visited project that this person may see.
-pub(super) fn of(parts: &Parts, caller: &Caller, projects: &[Project]) -> LastProject {
+pub(super) fn of(parts: &Parts, public_url: &PublicUrl, projects: &[Project]) -> LastProject {
     let known = |id: &str| projects.iter().find(|project| project.id.as_str() == id);
-    let public_url = &caller.state.public_url;
     let noted = cookie::get(&parts.headers, COOKIE.at(public_url));
     let within = parts.uri.path().strip_prefix("/p/").and_then(|rest| rest.split('/').next());
     if let Some(here) = within.and_then(known) {

@@ -15,9 +15,9 @@ use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions, generate_rout
 
 use super::{last_project, v1};
 use crate::app::{App, shell};
-use crate::server::auth::guard::Caller;
 use crate::server::auth::one_time_link;
 use crate::server::auth::single_sign_on::SingleSignOn;
+use crate::server::caller::Caller;
 use crate::server::http::cookie;
 use crate::server::state::AppState;
 use crate::ui::clock::RequestTime;
@@ -67,7 +67,7 @@ pub(super) fn context(state: &AppState) -> impl Fn() + Clone + Send + Sync + 'st
         if let Some(parts) = use_context::<Parts>() {
             if let Some(caller) = parts.extensions.get::<Caller>() {
                 let session = caller.session();
-                provide_context(last_project::of(&parts, caller, &session.projects));
+                provide_context(last_project::of(&parts, &state.public_url, &session.projects));
                 provide_context(session);
             }
             if parts.uri.path() == links::SET_UP {

@@ -1,6 +1,6 @@
 //! Started batches: listing them, naming them, and retrying their failed jobs.
 
-use crate::server::auth::guard::Caller;
+use crate::server::caller::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::find::{job_ids, page_number};
 use crate::server::jobs::intent::prompt;

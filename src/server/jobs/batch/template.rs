@@ -1,7 +1,7 @@
 //! Puts the text of a template into the form for a batch.
 
 use super::{BatchRequest, draft_key};
-use crate::server::auth::guard::Caller;
+use crate::server::caller::Caller;
 use crate::server::jobs::Jobs;
 use crate::server::jobs::templates::{missing, template_id};
 use model::batch::BatchPrompt;

@@ -1,6 +1,6 @@
 //! Prepared batches that are not started: listing and discarding one's own.
 
-use crate::server::auth::guard::Caller;
+use crate::server::caller::Caller;
 use crate::server::jobs::Jobs;
 use model::batch::UnstartedBatch;
 use model::error::{AppError, ErrorCode};

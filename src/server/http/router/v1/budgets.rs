@@ -44,10 +44,10 @@ pub(super) async fn list_budgets(
     Extension(caller): Extension<TokenCaller>,
 ) -> Result<Json<BudgetList>, Problem> {
     caller.needs(Scope::JobsRead)?;
-    let owner = caller.caller();
+    let (owner, governor) = (caller.caller(), &caller.state().governor);
     let mut budgets = Vec::new();
     for project in caller.projects() {
-        let figures = owner.state.governor.budgets(&project.id, &owner.reader()).await?;
+        let figures = governor.budgets(&project.id, &owner.reader()).await?;
         budgets.push(ProjectBudgets {
             project: project.id.to_string(),
             job_starts: figures.creates.into(),

@@ -167,7 +167,7 @@ pub(super) async fn list_jobs(
     let Found { jobs, permit } = found(&caller, &project, wanted).await?;
     let ids = jobs.ids();
     let next = NextPage { next_cursor: jobs.cursor_after(ids.len()) };
-    let (service, under) = (caller.caller().state.jobs.clone(), permit.clone());
+    let (service, under) = (caller.state().jobs.clone(), permit.clone());
     let ids: Vec<Vec<JobId>> = ids.chunks(JOBS_AT_ONCE).map(<[JobId]>::to_vec).collect();
     let items = stream::iter(ids).then(move |ids| {
         let (service, permit) = (service.clone(), permit.clone());
@@ -273,7 +273,7 @@ pub(super) async fn cancel_job(
 ) -> Result<Response, Problem> {
     caller.needs(Scope::JobsWrite)?;
     let project = caller.project(&project)?;
-    let job = caller.caller().state.jobs.cancel_job(caller.caller(), &project, &job).await?;
+    let job = caller.state().jobs.cancel_job(caller.caller(), &project, &job).await?;
     Ok(respond_to_change(&caller, StatusCode::OK, ChangedJob::from(&job), job).await)
 }
 
@@ -310,7 +310,7 @@ pub(super) async fn start(
 ) -> Result<Job, Problem> {
     caller.needs(Scope::JobsWrite)?;
     let project = caller.project(project)?;
-    let (owner, jobs) = (caller.caller(), &caller.caller().state.jobs);
+    let (owner, jobs) = (caller.caller(), &caller.state().jobs);
     let template = new.template.as_ref().map(TemplateOfJob::as_sent);
     let request = ScriptRequest { project: &project, job: None, prompt: new.prompt.as_deref(), template };
     if let Some(job) = jobs.first_answer(&owner.user.id, &intent, &request).await? {
@@ -362,7 +362,7 @@ pub(super) async fn find(
     let Found { jobs: found, permit } = found(caller, project, wanted).await?;
     let (ids, mut jobs, mut count) = (found.ids(), Vec::new(), 0);
     'page: for ids in ids.chunks(JOBS_AT_ONCE) {
-        let listed = caller.caller().state.jobs.listed(&permit, ids).await?;
+        let listed = caller.state().jobs.listed(&permit, ids).await?;
         let mut listed = listed.into_iter().peekable();
         // A job that was removed meanwhile is skipped.
         for id in ids {
@@ -384,7 +384,7 @@ async fn found(caller: &TokenCaller, project: &str, wanted: ListJobs) -> Result<
     let project = caller.project(project)?;
     let wanted = wanted.parse()?;
     let permit = caller.caller().query_permit().await?;
-    let jobs = caller.caller().state.jobs.find(&permit, &project, wanted).await?;
+    let jobs = caller.state().jobs.find(&permit, &project, wanted).await?;
     Ok(Found { jobs, permit: Arc::new(permit) })
 }
 
@@ -402,7 +402,7 @@ pub(super) async fn get(
         return Err(AppError::bad_input("“wait” is at most 60 seconds.").into());
     }
     let owner = caller.caller();
-    Ok(owner.state.jobs.get_after_end(&project, job, &owner.user.id, wait).await?)
+    Ok(caller.state().jobs.get_after_end(&project, job, &owner.user.id, wait).await?)
 }
 
 /// Sends a follow-up.
@@ -417,7 +417,7 @@ pub(super) async fn follow_up(
     let project = caller.project(project)?;
     let (owner, prompt) = (caller.caller(), Some(new.prompt.as_str()));
     let request = ScriptRequest { project: &project, job: Some(&job), prompt, template: None };
-    if let Some(job) = owner.state.jobs.first_answer(&owner.user.id, &intent, &request).await? {
+    if let Some(job) = caller.state().jobs.first_answer(&owner.user.id, &intent, &request).await? {
         return Ok(job);
     }
     let form = Form::follow_up(owner, project.clone(), job.clone(), new.prompt.clone(), intent);
@@ -426,17 +426,17 @@ pub(super) async fn follow_up(
 
 /// Submits a prompt. If the hourly budget is spent, the problem tells when the next prompt is possible.
 async fn submit(caller: &TokenCaller, project: &ProjectId, form: Form) -> Result<Job, Problem> {
-    let (caller, is_follow_up) = (caller.caller(), form.job.is_some());
-    let error = match caller.state.jobs.submit(form).await {
+    let (state, is_follow_up) = (caller.state(), form.job.is_some());
+    let error = match state.jobs.submit(form).await {
         Ok(job) => return Ok(job),
         Err(error) => error,
     };
     if error.code != ErrorCode::BudgetSpent {
         return Err(error.into());
     }
-    let budgets = caller.state.governor.budgets(project, &caller.reader()).await?;
+    let budgets = state.governor.budgets(project, &caller.caller().reader()).await?;
     let meter = if is_follow_up { budgets.follow_ups } else { budgets.creates };
-    let now = caller.state.clock.now();
+    let now = state.clock.now();
     let wait = meter.next_fits_at.map_or(QUEUE_CHECK, |at| at.since(now));
     Err(Problem::from(error).with_retry_after(wait))
 }
@@ -449,7 +449,7 @@ async fn mark(
 ) -> Result<Json<ChangedJob>, Problem> {
     caller.needs(Scope::JobsWrite)?;
     let project: ProjectId = caller.project(&project)?;
-    let jobs = &caller.caller().state.jobs;
+    let jobs = &caller.state().jobs;
     // A job of another project is missing.
     jobs.get(&project, &job).await?;
     jobs.mark(mark, caller.caller(), &project, &job).await?;
@@ -492,7 +492,7 @@ async fn respond(caller: &TokenCaller, status: StatusCode, job: Job) -> Result<R
         earlier += last.len() as u32;
         last.clear();
     }
-    let service = caller.caller().state.jobs.clone();
+    let service = caller.state().jobs.clone();
     // The numbers before which a part ends.
     let ends = (0..earlier).step_by(FOLLOW_UPS_AT_ONCE as usize);
     let ends = ends.map(move |first| (first, earlier.min(first + FOLLOW_UPS_AT_ONCE)));

@@ -358,7 +358,7 @@ async fn get_job(caller: &TokenCaller, input: Value) -> Result<Value, Problem> {
     let GetJobInput { project, job, wait, follow_ups_before } = parsed(input)?;
     let mut job = jobs::get(caller, &project, &job, wait).await?;
     if let Some(before) = follow_ups_before {
-        let service = &caller.caller().state.jobs;
+        let service = &caller.state().jobs;
         (job.follow_ups, job.earlier_follow_ups) =
             service.follow_ups_before(&job.id, before, u32::MAX).await?;
     }
@@ -403,7 +403,7 @@ async fn falling_pages(caller: &TokenCaller, input: Value) -> Result<Value, Prob
     let FallingPagesInput { project, from, to } = parsed(input)?;
     caller.needs(Scope::AnalyticsRead)?;
     let project = caller.project(&project)?;
-    let state = &caller.caller().state;
+    let state = &caller.state();
     let range = days_or_default(from, to, state.today()).map_err(AppError::bad_input)?;
     let _permit = caller.caller().query_permit().await?;
     written(state.analytics.falling_pages(&project, range).await?)

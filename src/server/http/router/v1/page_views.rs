@@ -138,7 +138,7 @@ pub(super) async fn list_daily_page_views(
 ) -> Result<Json<DailyPageViews>, Problem> {
     caller.needs(Scope::AnalyticsRead)?;
     let project = caller.project(&project)?;
-    let state = &caller.caller().state;
+    let state = &caller.state();
     let today = state.today();
     let range = days_or_default(wanted.from, wanted.to, today).map_err(AppError::bad_input)?;
     let range = range.until(today).ok_or_else(|| AppError::bad_input("These days are in the future."))?;
@@ -157,7 +157,7 @@ pub(super) async fn find(
 ) -> Result<PageViewsPage, Problem> {
     caller.needs(Scope::AnalyticsRead)?;
     let project = caller.project(project)?;
-    let state = &caller.caller().state;
+    let state = &caller.state();
     let ListPageViews { from, to, q, sort, limit, offset } = wanted;
     let today = state.today();
     let range = days_or_default(from, to, today).map_err(AppError::bad_input)?;

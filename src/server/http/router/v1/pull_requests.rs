@@ -60,7 +60,7 @@ pub(super) async fn list_pull_requests(
 ) -> Result<Response, Problem> {
     caller.needs(Scope::JobsRead)?;
     let project = caller.project(&project)?;
-    let state = &caller.caller().state;
+    let state = &caller.state();
     let permit = Arc::new(caller.caller().query_permit().await?);
     let connected = state.code_hosts.are_connected();
     let reviews = state.jobs.reviews(&project, state.settings().review_stale_days(), connected).await?;

@@ -44,7 +44,7 @@ pub(super) async fn list_templates(
 ) -> Result<Response, Problem> {
     caller.needs(Scope::JobsRead)?;
     let project = caller.project(&project)?;
-    let jobs = caller.caller().state.jobs.clone();
+    let jobs = caller.state().jobs.clone();
     let ids = jobs.template_ids(&project).await?;
     let templates = stream::iter(ids).then(move |id| {
         let (jobs, project) = (jobs.clone(), project.clone());
