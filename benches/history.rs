@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 
 use base::clock::Clock;
 use base::work::Docket;
+use clients::upstream::page_views::PageViewsQuery;
 use docket::server::analytics::Analytics;
 use docket::server::analytics::export::ExportKind;
 use docket::server::analytics::table_query::TableQuery;
 use docket::server::http::sheet::Format;
-use docket::server::upstream::page_views::PageViewsQuery;
 use futures::TryStreamExt;
 use model::day::{Day, DayRange};
 use model::history::Compare;

@@ -9,8 +9,9 @@ use crate::server::{
     analytics::table_query::{TableQuery, word},
     auth::{guard, roles::PageData},
     response_size::shortened,
-    upstream::page_views::PageViewsQuery,
 };
+#[cfg(feature = "ssr")]
+use clients::upstream::page_views::PageViewsQuery;
 #[cfg(feature = "ssr")]
 use model::analytics_query::AnalyticsQuery;
 #[cfg(feature = "ssr")]

@@ -18,12 +18,12 @@ use tokio_util::sync::CancellationToken;
 
 use self::backoff::Backoff;
 pub use self::progress::Wanted;
-use crate::server::upstream::Upstream;
-use crate::server::upstream::governor::Governor;
 use base::clock::Clock;
 use base::settings::{Live, Settings};
 use base::tasks::{Task, Tasks};
 use base::work::Work;
+use clients::upstream::Upstream;
+use clients::upstream::governor::Governor;
 use model::day::{Day, DayRange};
 use model::id::ProjectId;
 use model::time::Timestamp;

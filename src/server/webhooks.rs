@@ -1,13 +1,9 @@
 //! Webhooks notify other systems when a job finishes: events from the outbox, each sent until it is delivered or given
 //! up. They are independent of the upstream and its key.
 
-mod address;
 mod body;
-mod client;
 mod deliver;
 mod manage;
-mod network;
-mod reach;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +13,6 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use address::Allowed;
 use base::clock::Clock;
 use base::config::{PublicUrl, WebhookConfig};
 use base::instruments::Instruments;
@@ -25,11 +20,10 @@ use base::settings::LiveProjects;
 use base::tasks::{Task, Tasks};
 use base::turns::Turns;
 use base::work::Work;
-use client::Client;
+use clients::webhook::address::Allowed;
+use clients::webhook::client::Client;
 use model::id::WebhookId;
 use store::Store;
-
-pub use reach::reach;
 
 /// The interval of checking for due events.
 const TICK: Duration = Duration::from_millis(500);

@@ -347,7 +347,7 @@ async fn thousand_hourly_queries_stay_within_the_budget_across_a_restart() {
 
 #[tokio::test]
 async fn background_work_does_not_use_the_reserve() {
-    use docket::server::upstream::governor::Scope;
+    use clients::upstream::governor::Scope;
     let mut settings = frozen();
     (settings.budget.analytics_per_hour, settings.budget.analytics_reserve) = (10, 4);
     let app = TestApp::with(settings).await;

@@ -1,7 +1,7 @@
 //! Invariants of every upstream response, for any bytes. The tests of this folder assert them on generated and
 //! stored responses, and so do the fuzz targets.
 
-use docket::server::upstream::decode::{self, LARGEST_COUNT, PageViewsResponse, TEXT_MAX_CHARS};
+use clients::upstream::decode::{self, LARGEST_COUNT, PageViewsResponse, TEXT_MAX_CHARS};
 use model::job::{DeliveryState, JobState, RemoteJob};
 use model::page_views::{PageViews, ViewCounts};
 use serde_json::{Value, json};

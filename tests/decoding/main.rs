@@ -9,7 +9,7 @@ mod invariants;
 
 use std::path::Path;
 
-use docket::server::upstream::decode;
+use clients::upstream::decode;
 use proptest::prelude::*;
 use proptest::string::string_regex;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! The analytics page's queries as stored in saved views.
 
 use crate::server::analytics::table_query::TableQuery;
-use crate::server::upstream::page_views::PageViewsQuery;
+use clients::upstream::page_views::PageViewsQuery;
 use model::analytics_query::AnalyticsQuery;
 use model::day::Day;
 use model::error::AppError;

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::server::upstream::page_views::PageViewsQuery;
+use clients::upstream::page_views::PageViewsQuery;
 use model::ParseError;
 use model::error::AppError;
 use model::history::{Compare, Order, Tab};

@@ -1,10 +1,8 @@
 //! Single sign-on: an OpenID Connect provider identifies people and their groups (authorization code flow with PKCE,
 //! state and nonce). People are never matched by name.
 
-mod http;
 mod pending;
 mod person;
-mod provider;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -17,15 +15,14 @@ use super::shared_key::SharedKey;
 use base::clock::Clock;
 use base::config::{PublicUrl, SingleSignOnConfig};
 use base::settings::Live;
+use clients::provider::Provider;
 use model::error::{AppError, ErrorCode};
 use pending::PendingSignIn;
-use provider::Provider;
 use store::Store;
 use store::accounts::admission::Admitted;
 
 pub use pending::PENDING_SIGN_IN_SECONDS;
 pub(super) use person::{admitted, follow};
-pub use provider::reach;
 
 /// The path of the redirect URI.
 pub const CALLBACK: &str = "/login/sso/callback";
@@ -80,7 +77,7 @@ impl SingleSignOn {
     /// Begins a sign-in that ends at `next`.
     pub async fn begin(&self, next: Option<&str>) -> Result<AuthorizationRedirect, AppError> {
         let pending = PendingSignIn::new(next, self.clock.now());
-        let address = self.provider.authorization_url(&pending).await?;
+        let address = self.provider.authorization_url(&pending.handshake).await?;
         Ok(AuthorizationRedirect { address, cookie: pending.into_cookie(&self.key).await? })
     }
 
@@ -102,7 +99,7 @@ impl SingleSignOn {
         }
         let code = response.code.ok_or_else(no_pending_sign_in)?;
         let callback = self.attempts.callback(address).await?;
-        let claims = self.provider.claims(code, &pending).await?;
+        let claims = self.provider.claims(code, &pending.handshake).await?;
         let user = self.person(&claims).await?;
         callback.succeeded().await;
         Ok((user, pending.next))

@@ -11,19 +11,19 @@ use std::path::{Path, PathBuf};
 use futures::future::join_all;
 
 use self::report::{Finding, Report};
-use crate::server::auth::single_sign_on;
-use crate::server::code_host::{CodeHosts, PullRequestSettings};
-use crate::server::upstream::governor::{BudgetSettings, Governor, Scope};
-use crate::server::upstream::health::Health;
-use crate::server::upstream::page_views::PageViewsQuery;
-use crate::server::upstream::{Upstream, UpstreamError};
-use crate::server::webhooks;
+use crate::server::pull_requests::{CodeHosts, PullRequestSettings};
 use base::clock::Clock;
 use base::config::{Config, Database, PublicUrl, Source};
 use base::instruments::Instruments;
 use base::settings::{LiveSettings, Settings};
 use base::tasks::Tasks;
 use base::work::Docket;
+use clients::provider;
+use clients::upstream::governor::{BudgetSettings, Governor, Scope};
+use clients::upstream::health::Health;
+use clients::upstream::page_views::PageViewsQuery;
+use clients::upstream::{Upstream, UpstreamError};
+use clients::webhook;
 use model::day::{Day, DayRange};
 use model::paging::PageLimit;
 use model::user::Project;
@@ -53,7 +53,7 @@ pub async fn check(config: Config, source: &Source, json: bool, docket: &Docket)
         report.add("certificates", Finding::Good(format!("{number} of DOCKET_CA_FILE are trusted as well")));
     }
     if let Some(provider) = &config.identity.single_sign_on {
-        let reached = single_sign_on::reach(provider, authorities).await;
+        let reached = provider::reach(provider, authorities).await;
         let reached = reached.map(|()| format!("{} answers with its metadata", provider.issuer));
         report.add("single sign-on", reached.into());
     }
@@ -143,7 +143,7 @@ async fn receivers(config: &Config, store: &Store) -> Finding {
     };
     let enabled = all.iter().filter(|webhook| webhook.enabled);
     let reached =
-        join_all(enabled.map(|webhook| webhooks::reach(&webhook.address, webhook.kind, config.webhooks)))
+        join_all(enabled.map(|webhook| webhook::reach(&webhook.address, webhook.kind, config.webhooks)))
             .await;
     let failed: Vec<&str> = reached.iter().filter_map(|one| one.as_ref().err()).map(String::as_str).collect();
     match (reached.len(), failed.is_empty()) {

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::server::upstream::UpstreamError;
+use clients::upstream::UpstreamError;
 use model::day::Day;
 use model::history::FetchFailure;
 use model::id::ProjectId;

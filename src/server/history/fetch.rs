@@ -5,12 +5,12 @@ use tracing::Instrument;
 
 use super::next::Next;
 use super::{History, Step, backoff, finality};
-use crate::server::upstream::UpstreamError;
-use crate::server::upstream::decode::PageViewsResponse;
-use crate::server::upstream::governor::{Permit, Scope};
-use crate::server::upstream::page_views::PageViewsQuery;
 use base::tasks::Task;
 use base::traces;
+use clients::upstream::UpstreamError;
+use clients::upstream::decode::PageViewsResponse;
+use clients::upstream::governor::{Permit, Scope};
+use clients::upstream::page_views::PageViewsQuery;
 use model::day::{Day, DayRange};
 use model::error::ErrorCode;
 use model::history::{FetchFailure, Mark};

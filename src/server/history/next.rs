@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{History, backoff, finality};
 use crate::server::process::retention;
-use crate::server::upstream::governor::Scope;
+use clients::upstream::governor::Scope;
 use model::day::{Day, DayRange};
 use model::id::ProjectId;
 use model::paging::PageLimit;

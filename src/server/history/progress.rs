@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{History, backoff, finality};
 use crate::server::process::retention;
-use crate::server::upstream::governor::Scope;
+use clients::upstream::governor::Scope;
 use model::budget::Meter;
 use model::day::{Day, DayRange};
 use model::error::AppError;

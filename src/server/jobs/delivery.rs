@@ -11,11 +11,11 @@ use futures::FutureExt;
 use tracing::Instrument;
 
 use crate::server::jobs::Jobs;
-use crate::server::upstream::UpstreamError;
-use crate::server::upstream::governor::{Permit, Scope, SendDecision};
-use crate::server::upstream::page_views::PageViewsQuery;
 use base::instruments::DeliveryCount;
 use base::traces;
+use clients::upstream::UpstreamError;
+use clients::upstream::governor::{Permit, Scope, SendDecision};
+use clients::upstream::page_views::PageViewsQuery;
 use model::day::{Day, DayRange};
 use model::error::ErrorCode;
 use model::id::ProjectId;

@@ -12,10 +12,10 @@ use tracing::Instrument;
 
 use crate::server::caller::Caller;
 use crate::server::jobs::Jobs;
-use crate::server::upstream::UpstreamError;
-use crate::server::upstream::governor::Permit;
 use base::tasks::Task;
 use base::traces;
+use clients::upstream::UpstreamError;
+use clients::upstream::governor::Permit;
 use model::error::{AppError, ErrorCode};
 use model::id::{JobId, ProjectId};
 use model::job::{DeliveryState, Job, JobState, NO_END, NOT_FOUND, RemoteJob};

@@ -2,7 +2,7 @@
 
 use crate::server::caller::Caller;
 use crate::server::jobs::Jobs;
-use crate::server::upstream::governor::Scope;
+use clients::upstream::governor::Scope;
 use model::error::AppError;
 use model::id::{MessageId, ProjectId};
 use model::job::Job;

@@ -3,8 +3,8 @@
 
 use crate::server::caller::Caller;
 use crate::server::jobs::Jobs;
-use crate::server::upstream::UpstreamError;
-use crate::server::upstream::governor::Scope;
+use clients::upstream::UpstreamError;
+use clients::upstream::governor::Scope;
 use model::error::AppError;
 use model::id::{JobId, ProjectId, RemoteId};
 use model::job::{BulkResult, DeliveryState, Job, RemoteJob};

@@ -10,12 +10,9 @@ use crate::server::auth::password::Passwords;
 use crate::server::auth::refusal_record::RefusalRecord;
 use crate::server::auth::second_factor::SecondFactors;
 use crate::server::auth::single_sign_on::SingleSignOn;
-use crate::server::code_host::{CodeHosts, PullRequestSettings};
 use crate::server::history::{History, HistorySettings};
 use crate::server::jobs::{JobServices, JobSettings, Jobs, Timing};
-use crate::server::upstream::Upstream;
-use crate::server::upstream::governor::{BudgetSettings, Governor};
-use crate::server::upstream::health::Health;
+use crate::server::pull_requests::{CodeHosts, PullRequestSettings};
 use crate::server::webhooks::{WebhookServices, Webhooks};
 use base::clock::Clock;
 use base::config::{CodeHostsConfig, PublicUrl, SingleSignOnConfig, UpstreamConfig, WebhookConfig};
@@ -23,6 +20,9 @@ use base::instruments::Instruments;
 use base::settings::LiveSettings;
 use base::tasks::Tasks;
 use base::work::Work;
+use clients::upstream::Upstream;
+use clients::upstream::governor::{BudgetSettings, Governor};
+use clients::upstream::health::Health;
 use store::Store;
 
 /// The services that the others are built from.

@@ -17,9 +17,9 @@ use strum::VariantArray;
 
 use crate::server::state::AppState;
 use crate::server::telemetry::log_lines;
-use crate::server::upstream::health::Report;
 use base::instruments::{Labels, operation_label};
 use base::traces;
+use clients::upstream::health::Report;
 use model::day::Day;
 use model::job::JobState;
 use model::pull_request::PullRequestState;

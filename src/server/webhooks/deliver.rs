@@ -7,10 +7,11 @@ use rand::Rng;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use tracing::Instrument;
 
-use super::client::{DEADLINE, WebhookResponse};
-use super::{Webhooks, address, body};
+use super::{Webhooks, body};
 use base::traces;
 use base::turns::Turn;
+use clients::webhook::address;
+use clients::webhook::client::{DEADLINE, WebhookResponse};
 use model::id::WebhookId;
 use model::time::Timestamp;
 use model::webhook::{TEST_EVENT, WebhookKind, WebhookOutcome};

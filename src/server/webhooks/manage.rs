@@ -3,8 +3,9 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
+use super::Webhooks;
 use super::deliver::leased;
-use super::{Webhooks, address};
+use clients::webhook::address;
 use model::error::AppError;
 use model::id::{ProjectId, WebhookId};
 use model::webhook::{NewSecret, WebhookDelivery, WebhookKind, Webhooks as Listed};

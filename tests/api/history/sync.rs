@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use base::clock::Clock;
+use clients::upstream::governor::Scope;
 use docket::server::history::Step;
-use docket::server::upstream::governor::Scope;
 use model::day::Day;
 
 use super::{HOUR, Rows, calls, keeping, later, of_day, requested_days, rows, site, state, steps};

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use clients::upstream::governor::Scope;
 use docket::server::history::{History, Step, Wanted};
-use docket::server::upstream::governor::Scope;
 use model::day::{Day, DayRange};
 use model::page_views::{PageViews, ViewCounts};
 use store::page_views::history::{DayDecision, EmptyFetches, FetchedDay, FetchedPage, NewFetch};

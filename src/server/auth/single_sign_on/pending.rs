@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::server::auth::own_path::own_path;
 use crate::server::auth::shared_key::SharedKey;
 use crate::server::auth::token;
+use clients::provider::Handshake;
 use model::time::Timestamp;
 use store::StoreError;
 
@@ -17,13 +18,10 @@ pub const PENDING_SIGN_IN_SECONDS: i64 = 10 * 60;
 /// A longer return path is dropped: cookies are limited to 4 KiB.
 const NEXT_MAX_BYTES: usize = 1024;
 
-/// All values but `next` are random and valid for one sign-in.
 #[derive(Serialize, Deserialize)]
 pub(super) struct PendingSignIn {
-    pub(super) state: String,
-    pub(super) nonce: String,
-    /// The PKCE verifier. Without it, the code cannot be redeemed.
-    pub(super) verifier: String,
+    #[serde(flatten)]
+    pub(super) handshake: Handshake,
     pub(super) next: String,
     until: Timestamp,
 }
@@ -31,9 +29,7 @@ pub(super) struct PendingSignIn {
 impl PendingSignIn {
     pub(super) fn new(next: Option<&str>, now: Timestamp) -> Self {
         Self {
-            state: token::new(),
-            nonce: token::new(),
-            verifier: token::new(),
+            handshake: Handshake { state: token::new(), nonce: token::new(), verifier: token::new() },
             next: own_path(next.filter(|next| next.len() <= NEXT_MAX_BYTES)),
             until: now.plus_seconds(PENDING_SIGN_IN_SECONDS),
         }
@@ -63,7 +59,7 @@ impl PendingSignIn {
     }
 
     pub(super) fn is_of(&self, state: &str) -> bool {
-        token::hash(&self.state) == token::hash(state)
+        token::hash(&self.handshake.state) == token::hash(state)
     }
 }
 
@@ -91,7 +87,7 @@ mod tests {
     async fn cookie_is_valid_for_ten_minutes() {
         let (folder, [key, _]) = keys().await;
         let redirect = PendingSignIn::new(Some("/p/docs/jobs?q=x"), NOON);
-        let state = redirect.state.clone();
+        let state = redirect.handshake.state.clone();
         let cookie = redirect.into_cookie(&key).await.expect("a cookie");
         let key = key_in_another_process(&folder).await;
         let read = async |seconds| {

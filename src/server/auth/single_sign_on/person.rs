@@ -1,9 +1,9 @@
 //! Maps the provider's claims to an account and a role.
 
 use super::SingleSignOn;
-use super::provider::Claims;
 use crate::server::auth::refusal;
 use base::username;
+use clients::provider::Claims;
 use model::audit::Actor;
 use model::error::{AppError, ErrorCode};
 use model::time::Timestamp;

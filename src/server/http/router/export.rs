@@ -19,7 +19,7 @@ use crate::server::http::error_response::ErrorResponse;
 use crate::server::http::error_response::in_words;
 use crate::server::http::sheet::{Chunks, Format};
 use crate::server::state::AppState;
-use crate::server::upstream::page_views::PageViewsQuery;
+use clients::upstream::page_views::PageViewsQuery;
 use model::audit::{Action, AuditEvent};
 use model::error::AppError;
 

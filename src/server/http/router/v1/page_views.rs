@@ -15,7 +15,7 @@ use crate::server::analytics::table_query::TableQuery;
 use crate::server::auth::bearer::TokenCaller;
 use crate::server::http::problem::Problem;
 use crate::server::response_size::Room;
-use crate::server::upstream::page_views::PageViewsQuery;
+use clients::upstream::page_views::PageViewsQuery;
 use model::analytics_query::days_or_default;
 use model::api_token::Scope;
 use model::day::{Day, DayRange};

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use crate::server::code_host::link::PullRequestLink;
+use crate::code_host::link::PullRequestLink;
 use model::pull_request::{FILES_MAX, REVIEWERS_MAX};
 
 /// The maximum number of pull requests in one query.

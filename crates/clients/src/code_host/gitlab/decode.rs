@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::server::code_host::exchange::HostError;
-use crate::server::upstream::decode::json::json;
+use crate::code_host::exchange::HostError;
+use crate::upstream::decode::json::json;
 use model::pull_request::{Checks, FILES_MAX, PullRequestState, REVIEWERS_MAX, Reported, Review};
 use model::time::Timestamp;
 

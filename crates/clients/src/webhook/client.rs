@@ -15,23 +15,23 @@ use super::network::{PublicOnly, REFUSED, Refused};
 use base::http_client;
 
 /// The deadline of a whole exchange.
-pub(super) const DEADLINE: Duration = Duration::from_secs(10);
+pub const DEADLINE: Duration = Duration::from_secs(10);
 
 /// The maximum size of a received response in bytes, and of a shown one in characters.
 const READ_MAX_BYTES: usize = 4 * 1024;
 const SHOWN_MAX_CHARS: usize = 300;
 
 /// The result of a request.
-pub(super) struct WebhookResponse {
+pub struct WebhookResponse {
     /// `None` without a response.
-    pub(super) status: Option<u16>,
+    pub status: Option<u16>,
     /// The start of the response, or the reason why there is none. It never contains parts of the URL.
-    pub(super) note: Option<String>,
+    pub note: Option<String>,
 }
 
 /// Clones share the connections.
 #[derive(Clone)]
-pub(super) struct Client {
+pub struct Client {
     allowed: Allowed,
     authorities: Arc<[CertificateDer<'static>]>,
     /// Created on first use: it fails without trusted certificates, and Docket must work without webhooks then.
@@ -40,12 +40,12 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn new(allowed: Allowed, authorities: &[CertificateDer<'static>]) -> Self {
+    pub fn new(allowed: Allowed, authorities: &[CertificateDer<'static>]) -> Self {
         Self { allowed, authorities: authorities.into(), https: Arc::default(), plain: Arc::default() }
     }
 
     /// Posts JSON to `url`, which was validated with the same rules.
-    pub(super) async fn post(&self, url: Url, headers: HeaderMap, body: String) -> WebhookResponse {
+    pub async fn post(&self, url: Url, headers: HeaderMap, body: String) -> WebhookResponse {
         let client = match url.scheme() {
             "http" => self.plain.get_or_init(|| self.client(false)),
             _ => self.https.get_or_init(|| self.client(true)),

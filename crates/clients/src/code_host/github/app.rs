@@ -16,8 +16,8 @@ use tokio::sync::Mutex;
 use url::Url;
 
 use super::pauses::{Pause, Pauses};
-use crate::server::code_host::exchange::{Exchanges, HostError, bearer};
-use crate::server::code_host::link::PullRequestLink;
+use crate::code_host::exchange::{Exchanges, HostError, bearer};
+use crate::code_host::link::PullRequestLink;
 use base::blocking;
 use base::config::private_key;
 use model::time::Timestamp;

@@ -8,11 +8,9 @@ use futures::FutureExt;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use super::fetched::{Batch, Fetched};
-use super::link::PullRequestLink;
-use super::verdict::verdict;
-use super::{CodeHosts, Connection, Wanted, schedule};
+use super::{CodeHosts, schedule};
 use base::turns::Turn;
+use clients::code_host::{Batch, Connection, Fetched, PullRequestLink, Wanted, verdict};
 use model::id::JobId;
 use model::pull_request::{CheckFailure, Checks};
 use model::time::Timestamp;
@@ -241,7 +239,7 @@ mod tests {
 
     use super::*;
 
-    use crate::server::code_host::github::by_owner;
+    use clients::code_host::by_owner;
 
     fn link(number: u64) -> PullRequestLink {
         PullRequestLink { repository: format!("owner-{number:02}/docs"), number }

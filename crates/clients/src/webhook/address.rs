@@ -10,13 +10,13 @@ const LONGEST: usize = 2_000;
 
 /// Allowed destinations besides the public internet.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Allowed {
+pub struct Allowed {
     /// Private networks over https, and loopback over plain http.
-    pub(super) private: bool,
+    pub private: bool,
 }
 
 /// Parses the URL in `text`. The error message does not repeat it.
-pub(super) fn parse(text: &str, allowed: Allowed) -> Result<Url, String> {
+pub fn parse(text: &str, allowed: Allowed) -> Result<Url, String> {
     let text = text.trim();
     let url = Url::parse(text)
         .map_err(|_| "That is not a valid address. It must begin with https://.".to_owned())?;
@@ -44,7 +44,7 @@ pub(super) fn parse(text: &str, allowed: Allowed) -> Result<Url, String> {
 }
 
 /// A URL for people and logs, without secrets: the path of a Slack webhook, and queries.
-pub(super) fn shown(address: &str, kind: WebhookKind) -> String {
+pub fn shown(address: &str, kind: WebhookKind) -> String {
     let Ok(url) = Url::parse(address) else { return "an invalid address".to_owned() };
     let origin = url.origin().ascii_serialization();
     match kind {

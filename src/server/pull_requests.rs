@@ -1,19 +1,8 @@
-//! Connections to the code hosts of pull requests, GitHub and GitLab: what to fetch next, and the requests. It is independent of the platform, its key
-//! and its budget. Processes that share a database share the work.
+//! The state of pull requests: which to check next at their code hosts. It is independent of the platform, its key and its budget. Processes
+//! that share a database share the work.
 
-mod examine;
-mod exchange;
-mod fetched;
-mod github;
-mod gitlab;
-mod halving;
-mod link;
-mod rate_limit;
 mod refresh;
 mod schedule;
-#[cfg(test)]
-mod tests;
-mod verdict;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,10 +13,6 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use self::fetched::{Batch, Fetched};
-use self::github::GitHub;
-use self::gitlab::GitLab;
-use self::link::{LinkForm, PullRequestLink};
 use self::refresh::Opened;
 use base::clock::Clock;
 use base::config::CodeHostsConfig;
@@ -35,11 +20,10 @@ use base::settings::{Live, Settings};
 use base::tasks::{Task, Tasks};
 use base::turns::Turns;
 use base::work::Work;
-use model::upstream::{CodeHostStatus, PausedOwner};
+use clients::code_host::{Connection, connections};
+use model::upstream::CodeHostStatus;
 use model::user::Project;
 use store::{Store, StoreError};
-
-pub use exchange::HostError;
 
 /// The interval of looking for due checks.
 const TICK: Duration = Duration::from_millis(500);
@@ -73,30 +57,6 @@ pub struct CodeHosts {
     turns: Turns<String>,
     /// Running checks.
     checks: TaskTracker,
-}
-
-/// A connection to one code host.
-#[derive(Clone)]
-struct Connection {
-    /// The web address, which links begin with.
-    url: url::Url,
-    client: Client,
-}
-
-/// Pull requests to fetch.
-#[derive(Debug, Clone, Copy)]
-struct Wanted<'a> {
-    links: &'a [PullRequestLink],
-    /// How many of them, from the first, did not fail before. The others are requested apart from these.
-    fresh: usize,
-    /// Ends it before the next request.
-    stop: &'a CancellationToken,
-}
-
-#[derive(Clone)]
-enum Client {
-    GitHub(GitHub),
-    GitLab(GitLab),
 }
 
 impl CodeHosts {
@@ -181,63 +141,17 @@ impl CodeHosts {
         }
     }
 
+    /// What each connection may read, for `docket check`. One result per connection: its web address, and what it may read or what is wrong.
+    pub async fn examine(&self) -> Result<Vec<(String, Result<String, String>)>, StoreError> {
+        let newest = self.store.newest_pull_requests().await?;
+        let mut results = Vec::new();
+        for connection in self.connections().iter() {
+            results.push((connection.host().to_owned(), connection.examine(&newest).await));
+        }
+        Ok(results)
+    }
+
     fn connections(&self) -> Arc<[Connection]> {
         self.connections.read().clone()
     }
-}
-
-impl Connection {
-    /// The name of the connection in the database.
-    fn host(&self) -> &str {
-        self.url.as_str().trim_end_matches('/')
-    }
-
-    /// The maximum number of pull requests that are fetched together.
-    fn batch(&self) -> usize {
-        match self.client {
-            Client::GitHub(_) => github::BATCH,
-            Client::GitLab(_) => gitlab::BATCH,
-        }
-    }
-
-    /// `None` if the link leads elsewhere.
-    fn parse(&self, link: &str) -> Option<PullRequestLink> {
-        let form = match self.client {
-            Client::GitHub(_) => LinkForm::GitHub,
-            Client::GitLab(_) => LinkForm::GitLab,
-        };
-        PullRequestLink::parse(link, &self.url, form)
-    }
-
-    async fn fetch(&self, wanted: &Wanted<'_>) -> Batch {
-        match &self.client {
-            Client::GitHub(github) => github.fetch(wanted).await,
-            Client::GitLab(gitlab) => gitlab.fetch(wanted).await,
-        }
-    }
-
-    /// Owners of repositories that this process does not request for now.
-    fn paused_owners(&self) -> Vec<PausedOwner> {
-        match &self.client {
-            Client::GitHub(github) => github.paused_owners(),
-            Client::GitLab(_) => Vec::new(),
-        }
-    }
-}
-
-fn connections(
-    config: &CodeHostsConfig,
-    authorities: &[CertificateDer<'static>],
-    clock: &Clock,
-) -> anyhow::Result<Arc<[Connection]>> {
-    let mut connections = Vec::new();
-    if let Some(config) = &config.github {
-        let client = Client::GitHub(GitHub::new(config, authorities, clock.clone())?);
-        connections.push(Connection { url: config.url.clone(), client });
-    }
-    if let Some(config) = &config.gitlab {
-        let client = Client::GitLab(GitLab::new(config, authorities, clock.clone())?);
-        connections.push(Connection { url: config.url.clone(), client });
-    }
-    Ok(connections.into())
 }

@@ -20,7 +20,7 @@ use super::exchange::{Exchanges, HostError, authorization};
 use super::halving::Halving;
 use super::link::PullRequestLink;
 use super::{Batch, Fetched, Wanted};
-use crate::server::current_key::CurrentKey;
+use crate::current_key::CurrentKey;
 use base::clock::Clock;
 #[cfg(test)]
 use base::config::ApiKey;
@@ -160,7 +160,7 @@ impl GitHub {
 }
 
 /// The indexes of each owner's links. The owner of the first link is first, because it has waited longest.
-pub(super) fn by_owner(links: &[PullRequestLink]) -> Vec<(String, Vec<usize>)> {
+pub fn by_owner(links: &[PullRequestLink]) -> Vec<(String, Vec<usize>)> {
     let mut owners: Vec<(String, Vec<usize>)> = Vec::new();
     for (index, link) in links.iter().enumerate() {
         let owner = link.owner_and_name().0.to_ascii_lowercase();

@@ -6,27 +6,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::fetched::Fetched;
 use super::link::PullRequestLink;
-use super::{CodeHosts, Connection, Wanted};
+use super::{Connection, Wanted};
 use model::pull_request::Checks;
-use store::StoreError;
 
 /// The maximum number of repositories per connection.
 const REPOSITORIES_MAX: usize = 5;
 
-impl CodeHosts {
-    /// One result per connection: its web address, and what it may read or what is wrong.
-    pub async fn examine(&self) -> Result<Vec<(String, Result<String, String>)>, StoreError> {
-        let newest = self.store.newest_pull_requests().await?;
-        let mut results = Vec::new();
-        for connection in self.connections().iter() {
-            results.push((connection.host().to_owned(), connection.examine(&newest).await));
-        }
-        Ok(results)
-    }
-}
-
 impl Connection {
-    async fn examine(&self, newest: &[String]) -> Result<String, String> {
+    /// What the connection may read, or what is wrong. `newest`: the links of known pull requests, newest first.
+    pub async fn examine(&self, newest: &[String]) -> Result<String, String> {
         let mut of_repositories: BTreeMap<String, PullRequestLink> = BTreeMap::new();
         for link in newest.iter().filter_map(|link| self.parse(link)) {
             if of_repositories.len() < REPOSITORIES_MAX {

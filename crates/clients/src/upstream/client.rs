@@ -18,7 +18,7 @@ use super::health::Exchange;
 use super::page_views::PageViewsQuery;
 use super::retry::{self, Retries};
 use super::{UpstreamError, body, connection, decode};
-use crate::server::current_key::CurrentKey;
+use crate::current_key::CurrentKey;
 use base::clock::Clock;
 use base::config::{ApiKey, UpstreamConfig};
 use base::instruments::{Instruments, UpstreamOutcome, operation_label};

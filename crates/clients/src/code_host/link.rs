@@ -6,15 +6,15 @@ use url::Url;
 
 /// A pull request of a code host.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct PullRequestLink {
+pub struct PullRequestLink {
     /// The repository: `owner/name`, or the path of a GitLab project, which may have several groups.
-    pub(super) repository: String,
-    pub(super) number: u64,
+    pub repository: String,
+    pub number: u64,
 }
 
 /// How a code host writes the links of its pull requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LinkForm {
+pub enum LinkForm {
     GitHub,
     GitLab,
 }
@@ -30,7 +30,7 @@ impl fmt::Display for PullRequestLink {
 
 impl PullRequestLink {
     /// `base`: the web address of the code host. `None` if the link leads elsewhere.
-    pub(super) fn parse(link: &str, base: &Url, form: LinkForm) -> Option<Self> {
+    pub fn parse(link: &str, base: &Url, form: LinkForm) -> Option<Self> {
         let link = Url::parse(link).ok()?;
         let is_same_host = link.scheme() == base.scheme()
             && link.host_str()?.eq_ignore_ascii_case(base.host_str()?)
@@ -57,7 +57,7 @@ impl PullRequestLink {
     }
 
     /// The owner and the name of a repository of GitHub.
-    pub(super) fn owner_and_name(&self) -> (&str, &str) {
+    pub fn owner_and_name(&self) -> (&str, &str) {
         self.repository.split_once('/').unwrap_or((&self.repository, ""))
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::server::upstream::health::{Admission, Health, Read, notice, refusals};
+use crate::upstream::health::{Admission, Health, Read, notice, refusals};
 use base::clock::Clock;
 use base::config::Budget;
 use base::settings::{Live, Settings};
@@ -475,7 +475,7 @@ impl Scope {
         }
     }
 
-    pub(crate) fn project(&self) -> Option<&ProjectId> {
+    pub fn project(&self) -> Option<&ProjectId> {
         match self {
             Self::Creates(project) | Self::FollowUps(project) | Self::Polls(project) => Some(project),
             Self::Analytics => None,

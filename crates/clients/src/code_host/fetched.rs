@@ -10,23 +10,23 @@ use model::pull_request::{CheckFailure, Checks, Reported};
 
 /// The result of fetching several pull requests.
 #[derive(Debug)]
-pub(super) struct Batch {
+pub struct Batch {
     /// In the order of the links.
-    pub(super) found: Vec<Fetched>,
+    pub found: Vec<Fetched>,
     pub(super) limit: Option<RateLimit>,
     /// How long to wait before the next request, if the limit requires it.
-    pub(super) pause: Option<Duration>,
+    pub pause: Option<Duration>,
     /// Why no request to this host can succeed for now.
-    pub(super) error: Option<HostError>,
+    pub error: Option<HostError>,
     /// What failed alone, each with its reason: a pull request, or an owner of repositories. One of them is no evidence against the host.
-    pub(super) failed: Vec<(String, HostError)>,
+    pub failed: Vec<(String, HostError)>,
     /// Whether any request for pull requests succeeded.
-    pub(super) has_success: bool,
+    pub has_success: bool,
 }
 
 /// The result for one pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Fetched {
+pub enum Fetched {
     /// With its checks, if they were fetched.
     Reported(Box<Reported>, Option<Checks>),
     Failed(CheckFailure),

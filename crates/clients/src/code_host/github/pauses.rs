@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use parking_lot::Mutex;
 
-use crate::server::code_host::exchange::HostError;
+use crate::code_host::exchange::HostError;
 use model::time::Timestamp;
 
 pub(super) struct Pauses {

@@ -13,7 +13,7 @@ use super::exchange::{Exchanges, HostError, Success, authorization};
 use super::link::PullRequestLink;
 use super::rate_limit::RateLimit;
 use super::{Batch, Fetched, Wanted};
-use crate::server::current_key::CurrentKey;
+use crate::current_key::CurrentKey;
 use base::clock::Clock;
 #[cfg(test)]
 use base::config::ApiKey;

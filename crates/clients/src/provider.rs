@@ -1,5 +1,7 @@
 //! The provider: its metadata, its authorization URL, and its claims about a person.
 
+mod http;
+
 use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,8 +23,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
-use super::http;
-use super::pending::PendingSignIn;
 use base::clock::Clock;
 use base::config::SingleSignOnConfig;
 use base::settings::Live;
@@ -37,8 +37,17 @@ const SILENT_SECONDS: i64 = 5;
 /// The deadline of a check that only fetches metadata and keys.
 const REACH_DEADLINE: Duration = Duration::from_secs(15);
 
+/// The secrets of one sign-in at the provider, random and valid for it alone.
+#[derive(Serialize, Deserialize)]
+pub struct Handshake {
+    pub state: String,
+    pub nonce: String,
+    /// The PKCE verifier. Without it, the code cannot be redeemed.
+    pub verifier: String,
+}
+
 #[derive(Clone)]
-pub(super) struct Provider {
+pub struct Provider {
     settings: Live<Option<Arc<SingleSignOnConfig>>>,
     http: reqwest::Client,
     issuer: IssuerUrl,
@@ -55,11 +64,11 @@ struct CachedMetadata {
 }
 
 /// The provider's claims about a person.
-pub(super) struct Claims {
-    pub(super) subject: String,
-    pub(super) email: Option<String>,
-    pub(super) email_verified: bool,
-    pub(super) groups: Vec<String>,
+pub struct Claims {
+    pub subject: String,
+    pub email: Option<String>,
+    pub email_verified: bool,
+    pub groups: Vec<String>,
 }
 
 /// Claims outside the standard, including groups.
@@ -73,7 +82,7 @@ type Token =
 type Verified = IdTokenClaims<ExtraClaims, CoreGenderClaim>;
 
 impl Provider {
-    pub(super) fn new(
+    pub fn new(
         config: &SingleSignOnConfig,
         settings: Live<Option<Arc<SingleSignOnConfig>>>,
         authorities: &[CertificateDer<'static>],
@@ -91,10 +100,10 @@ impl Provider {
     }
 
     /// The provider's authorization URL for one sign-in.
-    pub(super) async fn authorization_url(&self, pending: &PendingSignIn) -> Result<String, AppError> {
+    pub async fn authorization_url(&self, handshake: &Handshake) -> Result<String, AppError> {
         let (config, published) = (self.config()?, self.published().await?);
-        let verifier = PkceCodeVerifier::new(pending.verifier.clone());
-        let (state, nonce) = (pending.state.clone(), pending.nonce.clone());
+        let verifier = PkceCodeVerifier::new(handshake.verifier.clone());
+        let (state, nonce) = (handshake.state.clone(), handshake.nonce.clone());
         let (url, _, _) = CoreClient::from_provider_metadata((*published).clone(), id(&config), None)
             .set_redirect_uri(self.callback.clone())
             .authorize_url(
@@ -109,12 +118,12 @@ impl Provider {
     }
 
     /// The claims about the person whom the provider redirected back with `code`.
-    pub(super) async fn claims(&self, code: String, pending: &PendingSignIn) -> Result<Claims, AppError> {
-        let response = self.redeem(code, pending).await?;
+    pub async fn claims(&self, code: String, handshake: &Handshake) -> Result<Claims, AppError> {
+        let response = self.redeem(code, handshake).await?;
         let token = response.id_token().ok_or_else(|| failed("a response without an ID token"))?;
         // Parsed again, with all of its claims.
         let token: Token = token.to_string().parse().map_err(failed)?;
-        let verified = self.verified(&token, &Nonce::new(pending.nonce.clone())).await?;
+        let verified = self.verified(&token, &Nonce::new(handshake.nonce.clone())).await?;
         let mut claims = Claims {
             subject: verified.subject().to_string(),
             email: verified.email().map(|email| email.to_string()),
@@ -134,14 +143,14 @@ impl Provider {
         Ok(claims)
     }
 
-    async fn redeem(&self, code: String, pending: &PendingSignIn) -> Result<CoreTokenResponse, AppError> {
+    async fn redeem(&self, code: String, handshake: &Handshake) -> Result<CoreTokenResponse, AppError> {
         let (config, published) = (self.config()?, self.published().await?);
         let client =
             CoreClient::from_provider_metadata((*published).clone(), id(&config), Some(secret(&config)))
                 .set_redirect_uri(self.callback.clone());
         let request = client.exchange_code(AuthorizationCode::new(code)).map_err(failed)?;
         let response = request
-            .set_pkce_verifier(PkceCodeVerifier::new(pending.verifier.clone()))
+            .set_pkce_verifier(PkceCodeVerifier::new(handshake.verifier.clone()))
             .request_async(&self.exchange())
             .await;
         response.map_err(|error| match error {
@@ -231,7 +240,7 @@ impl Provider {
     }
 
     /// The current configuration; its issuer never changes.
-    pub(super) fn config(&self) -> Result<Arc<SingleSignOnConfig>, AppError> {
+    pub fn config(&self) -> Result<Arc<SingleSignOnConfig>, AppError> {
         let config = self.settings.current();
         config.ok_or_else(|| failed("it is no longer configured"))
     }

@@ -14,7 +14,7 @@ const PAUSE: Duration = Duration::from_secs(30);
 const PAUSE_MAX: Duration = Duration::from_secs(15 * 60);
 
 /// What to record about a host. `before`: what is recorded.
-pub(super) fn verdict(batch: &Batch, before: &HostMemory, now: Timestamp) -> HostStatus {
+pub fn verdict(batch: &Batch, before: &HostMemory, now: Timestamp) -> HostStatus {
     let suspect = batch.failed.last();
     let error = host_error(batch, before);
     let failures = match error {
