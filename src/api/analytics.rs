@@ -5,11 +5,9 @@
 use leptos::prelude::*;
 
 #[cfg(feature = "ssr")]
-use crate::server::{
-    analytics::table_query::{TableQuery, word},
-    auth::{guard, roles::PageData},
-    response_size::shortened,
-};
+use crate::server::auth::guard;
+#[cfg(feature = "ssr")]
+use crate::server::auth::roles::PageData;
 #[cfg(feature = "ssr")]
 use clients::upstream::page_views::PageViewsQuery;
 #[cfg(feature = "ssr")]
@@ -21,6 +19,10 @@ use model::history::{PageEffect, PagesReport, Trend};
 use model::page_views::FetchedPageViews;
 #[cfg(feature = "ssr")]
 use model::{id::JobId, user::Role};
+#[cfg(feature = "ssr")]
+use service::analytics::table_query::{TableQuery, word};
+#[cfg(feature = "ssr")]
+use service::response_size::shortened;
 
 /// Page views from the upstream. `from` and `to` are inclusive UTC days (`YYYY-MM-DD`), by default the last 28 days;
 /// `limit` is 1..=250 (50), `offset` from 0 (0). `refresh` bypasses the cache, which costs a call; it

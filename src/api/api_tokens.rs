@@ -7,15 +7,15 @@ use leptos::prelude::*;
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
 use crate::server::http::{flash, forms};
-#[cfg(feature = "ssr")]
-use crate::server::people::ProjectFields;
-#[cfg(feature = "ssr")]
-use crate::server::people::api_tokens::TokenFields;
 use model::api_token::{ApiToken, OwnTokens};
 use model::error::AppError;
 use model::flash::Confirmation;
 #[cfg(feature = "ssr")]
 use model::links::{ALL_TOKENS, TOKENS};
+#[cfg(feature = "ssr")]
+use service::people::ProjectFields;
+#[cfg(feature = "ssr")]
+use service::people::api_tokens::TokenFields;
 
 /// The caller's tokens, valid ones first, and what a new one may do.
 #[server(name = GetOwnTokens, prefix = "/api", endpoint = "tokens/list")]

@@ -3,10 +3,12 @@
 use leptos::prelude::*;
 
 #[cfg(feature = "ssr")]
-use crate::server::{auth::guard, response_size::shortened};
+use crate::server::auth::guard;
 use model::audit::AuditPage;
 use model::audit_query::AuditQuery;
 use model::error::AppError;
+#[cfg(feature = "ssr")]
+use service::response_size::shortened;
 
 /// One page of the records that match `query`, newest first; with `check`, also the result of verifying the log.
 #[server(name = GetAuditPage, prefix = "/api", endpoint = "audit/list")]

@@ -6,12 +6,12 @@ use leptos::prelude::*;
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
 use crate::server::http::forms;
-#[cfg(feature = "ssr")]
-use crate::server::jobs::batch::BatchRequest;
-#[cfg(feature = "ssr")]
-use crate::server::response_size::shortened;
 use model::batch::{Batch, BatchForm, BatchPage, BatchPrompt, UnstartedBatch};
 use model::error::AppError;
+#[cfg(feature = "ssr")]
+use service::jobs::batch::BatchRequest;
+#[cfg(feature = "ssr")]
+use service::response_size::shortened;
 
 /// The initial values of the form; with `from`, those of that batch.
 #[server(name = GetBatchForm, prefix = "/api", endpoint = "batches/form")]

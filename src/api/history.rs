@@ -5,15 +5,15 @@ use leptos::prelude::*;
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
-use crate::server::auth::own_path::is_own_path;
-#[cfg(feature = "ssr")]
-use crate::server::history::Wanted;
-#[cfg(feature = "ssr")]
 use crate::server::http::forms;
 #[cfg(feature = "ssr")]
 use model::day::DayRange;
 use model::error::AppError;
 use model::history::{HistoryState, Missing, StoredDays};
+#[cfg(feature = "ssr")]
+use service::auth::own_path::is_own_path;
+#[cfg(feature = "ssr")]
+use service::history::Wanted;
 
 /// The progress of a project's history, and why it waits if it does.
 #[server(name = GetHistoryState, prefix = "/api", endpoint = "history/state")]

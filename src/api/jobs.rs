@@ -10,16 +10,6 @@ use crate::api::{REVISION_HEADER, UNREAD_HEADER};
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
 use crate::server::http::forms;
-#[cfg(feature = "ssr")]
-use crate::server::jobs::drafts::DraftForm;
-#[cfg(feature = "ssr")]
-use crate::server::jobs::find::{BADGES_MAX, job_ids};
-#[cfg(feature = "ssr")]
-use crate::server::jobs::intent::Form;
-#[cfg(feature = "ssr")]
-use crate::server::jobs::resolve::Decision;
-#[cfg(feature = "ssr")]
-use crate::server::response_size::shortened;
 use model::draft::SavedDraft;
 use model::error::AppError;
 #[cfg(feature = "ssr")]
@@ -29,6 +19,16 @@ use model::job_query::JobQuery;
 use model::similar::SimilarJob;
 #[cfg(feature = "ssr")]
 use model::time::Timestamp;
+#[cfg(feature = "ssr")]
+use service::jobs::drafts::DraftForm;
+#[cfg(feature = "ssr")]
+use service::jobs::find::{BADGES_MAX, job_ids};
+#[cfg(feature = "ssr")]
+use service::jobs::intent::Form;
+#[cfg(feature = "ssr")]
+use service::jobs::resolve::Decision;
+#[cfg(feature = "ssr")]
+use service::response_size::shortened;
 
 /// Starts a job. The same `intent` returns the first response again and sends nothing. `paths`: the documentation pages it is
 /// about, separated by commas or line ends; those mentioned in the prompt are added. `template_id`: the template it came from.

@@ -6,10 +6,10 @@ use leptos::prelude::*;
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
 use crate::server::http::forms;
-#[cfg(feature = "ssr")]
-use crate::server::response_size::shortened;
 use model::error::AppError;
 use model::queue::Queue;
+#[cfg(feature = "ssr")]
+use service::response_size::shortened;
 
 /// The queued prompts of a project, in order. `cursor`: `next` of an earlier part.
 #[server(name = GetQueue, prefix = "/api", endpoint = "queue/list")]

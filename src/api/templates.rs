@@ -6,12 +6,12 @@ use leptos::prelude::*;
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
 use crate::server::http::forms;
-#[cfg(feature = "ssr")]
-use crate::server::jobs::templates::PostedTemplate;
 use model::error::AppError;
 #[cfg(feature = "ssr")]
 use model::saved_template::TemplateText;
 use model::saved_template::{SavedTemplate, TemplateForm};
+#[cfg(feature = "ssr")]
+use service::jobs::templates::PostedTemplate;
 
 /// The project's templates by name, each with its scorecard. `cursor`: the header `docket-next` of an earlier part.
 #[server(prefix = "/api", endpoint = "templates/list")]

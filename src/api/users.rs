@@ -7,15 +7,15 @@ use leptos::prelude::*;
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
 use crate::server::http::flash;
-#[cfg(feature = "ssr")]
-use crate::server::people::ProjectFields;
-#[cfg(feature = "ssr")]
-use crate::server::response_size::shortened;
 use model::error::AppError;
 use model::flash::Confirmation;
 #[cfg(feature = "ssr")]
 use model::links::{self, USERS};
 use model::people::{ManagedPerson, People};
+#[cfg(feature = "ssr")]
+use service::people::ProjectFields;
+#[cfg(feature = "ssr")]
+use service::response_size::shortened;
 
 /// Everyone with an account or an invitation. `cursor`: `next` of an earlier part.
 #[server(name = GetPeople, prefix = "/api", endpoint = "users/list")]

@@ -6,14 +6,14 @@ use leptos::prelude::*;
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
 use crate::server::http::{flash, forms};
-#[cfg(feature = "ssr")]
-use crate::server::response_size::shortened;
 use model::error::AppError;
 #[cfg(feature = "ssr")]
 use model::flash::Confirmation;
 #[cfg(feature = "ssr")]
 use model::links::{WEBHOOKS, webhook_log};
 use model::webhook::{NewSecret, WebhookDelivery, Webhooks};
+#[cfg(feature = "ssr")]
+use service::response_size::shortened;
 
 #[cfg(feature = "ssr")]
 const COPY: &str =

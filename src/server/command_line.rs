@@ -14,7 +14,6 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, registry, reload};
 
-use crate::server::auth::first_admin;
 use crate::server::commands;
 use crate::server::commands::client::job::JobCommand;
 use crate::server::commands::client::views::ViewsArguments;
@@ -34,6 +33,7 @@ use base::config::{
 };
 use base::traces::NOT_LOGGED;
 use base::work::Docket;
+use service::auth::first_admin;
 use store::StoreError;
 use store::audit::ChainLink;
 

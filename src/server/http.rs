@@ -9,4 +9,3 @@ pub mod flash;
 pub mod forms;
 pub mod problem;
 pub mod router;
-pub mod sheet;

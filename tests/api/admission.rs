@@ -157,10 +157,8 @@ impl<'a> Person<'a> {
         let tokens = (format!("invitation-{}", self.name), format!("password-{}", self.name));
         let now = self.app.clock().now();
         let until = now.plus_seconds(if state == State::InvitationOver { -60 } else { 3_600 });
-        let link = LinkToken {
-            hash: docket::server::auth::token::hash(&tokens.1),
-            expires_at: now.plus_seconds(3_600),
-        };
+        let link =
+            LinkToken { hash: service::auth::token::hash(&tokens.1), expires_at: now.plus_seconds(3_600) };
         assert!(store.put_password_link((&work_at(now)).into(), &id, &link).await.unwrap());
         let is_invited = !matches!(state, State::Enabled | State::Disabled | State::Removed);
         let mut connection = ledger.connection().await;
@@ -170,7 +168,7 @@ impl<'a> Person<'a> {
                 "INSERT INTO invitations (user_id, token_hash, expires_at, on_hold_since) VALUES ($1, $2, $3, $4)",
             )
             .bind(&id)
-            .bind(docket::server::auth::token::hash(&tokens.0))
+            .bind(service::auth::token::hash(&tokens.0))
             .bind(until.as_millis())
             .bind(on_hold)
             .execute(&mut connection)

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use base::clock::Clock;
 use base::config::{AuditConfig, RetentionConfig};
-use docket::server::audit::AuditMaintenance;
-use docket::server::process::clock_check::ClockError;
 use model::time::Timestamp;
 use secrecy::SecretString;
+use service::audit::AuditMaintenance;
+use service::clock_check::ClockError;
 
 use crate::databases::is_postgres;
 use crate::helpers::work::work;

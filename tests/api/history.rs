@@ -10,9 +10,9 @@ mod troubles;
 use std::collections::BTreeMap;
 
 use base::clock::Clock;
-use docket::server::history::Step;
 use model::time::Timestamp;
 use serde_json::Value;
+use service::history::Step;
 use wiremock::{Request, ResponseTemplate};
 
 use crate::helpers::{Settings, TestApp, json};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use base::clock::Clock;
 use base::config::AuditConfig;
-use docket::server::audit::AuditMaintenance;
+use service::audit::AuditMaintenance;
 use tokio_util::sync::CancellationToken;
 use wiremock::ResponseTemplate;
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use docket::server::auth::own_path::{is_own_path, own_path};
 use reqwest::Method;
 use reqwest::header::{ACCEPT, HeaderValue, REFERER};
+use service::auth::own_path::{is_own_path, own_path};
 use url::Url;
 
 use crate::helpers::{Browser, PASSWORD, TestApp, TestResponse, intent, tags};

@@ -6,9 +6,9 @@ mod unread;
 
 use std::collections::BTreeSet;
 
-use docket::server::response_size::{FREE_MAX_BYTES, WHOLE_MAX_BYTES};
 use reqwest::Method;
 use serde_json::Value;
+use service::response_size::{FREE_MAX_BYTES, WHOLE_MAX_BYTES};
 
 use crate::gate::endpoints;
 use crate::helpers::{Browser, TestApp, TestResponse, json, until};

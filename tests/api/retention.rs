@@ -332,7 +332,7 @@ async fn expired_days_are_removed_and_not_fetched_again() {
     operator.post_json("/api/history/fetch", &wanted).await;
     file.run("INSERT INTO requested_days (project, day, requested_at) VALUES ('docs', '2026-11-04', 0)")
         .await;
-    while !matches!(app.state().history.step().await.unwrap(), docket::server::history::Step::Wait(_)) {}
+    while !matches!(app.state().history.step().await.unwrap(), service::history::Step::Wait(_)) {}
     let fetched = app.upstream.requests().await.split_off(calls);
     assert!(!fetched.is_empty());
     for request in fetched {

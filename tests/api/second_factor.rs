@@ -7,8 +7,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use base::clock::Clock;
-use docket::server::auth::totp;
 use model::time::Timestamp;
+use service::auth::totp;
 
 use crate::helpers::work::work_at;
 use crate::helpers::{Browser, Installation, PASSWORD, Settings, TestApp, TestResponse};

@@ -74,7 +74,7 @@ async fn recovery_codes_have_112_bits_and_older_ones_stay_valid() {
     let mut connection = app.ledger().connection().await;
     sqlx::query("INSERT INTO recovery_codes (user_id, code_hash) VALUES ($1, $2)")
         .bind(app.id_of("olga").await)
-        .bind(docket::server::auth::token::hash(&old.replace('-', "")))
+        .bind(service::auth::token::hash(&old.replace('-', "")))
         .execute(&mut connection)
         .await
         .unwrap();

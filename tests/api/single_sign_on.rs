@@ -5,10 +5,10 @@ use std::time::Duration;
 use base::clock::Clock;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use docket::server::auth::shared_key::SharedKey;
 use reqwest::Method;
 use reqwest::header::ACCEPT;
 use serde_json::Value;
+use service::auth::shared_key::SharedKey;
 
 use crate::helpers::work::work_at;
 use crate::helpers::{

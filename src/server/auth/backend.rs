@@ -6,9 +6,9 @@ use axum_login::{AuthUser, AuthnBackend, UserId};
 use secrecy::SecretString;
 use thiserror::Error;
 
-use super::hashing::Requester;
-use super::password::{PasswordCheck, PasswordError, Passwords};
 use super::session_store;
+use service::auth::hashing::Requester;
+use service::auth::password::{PasswordCheck, PasswordError, Passwords};
 use store::accounts::admission::{Account, Admitted};
 use store::{Store, StoreError};
 

@@ -9,18 +9,17 @@ use url::form_urlencoded::byte_serialize;
 
 use super::backend::AuthSession;
 use super::origin::came_from;
-use super::own_path::is_own_path;
 use super::roles::{self, Access};
-use super::{
-    background, client_ip, guard, required_factor, session_store, sign_in, single_sign_on, trusted_header,
-};
-use crate::server::caller::Caller;
+use super::{background, client_ip, guard, required_factor, session_store, sign_in, trusted_header};
 use crate::server::http::error_response::{ErrorResponse, status_of};
 use crate::server::http::{cookie, flash};
 use crate::server::state::AppState;
 use model::audit::{Action, AuditEvent};
 use model::error::{AppError, ErrorCode};
 use model::flash::{FlashMessage, SESSION_ENDED};
+use service::auth::own_path::is_own_path;
+use service::auth::single_sign_on;
+use service::caller::Caller;
 use store::authorization::Authorization;
 
 /// Pages served without a session. Assets are outside of the gate.

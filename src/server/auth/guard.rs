@@ -5,9 +5,9 @@ use leptos::prelude::{expect_context, use_context};
 use leptos::server_fn::ServerFn;
 
 use super::roles::{self, PageData};
-use crate::server::caller::Caller;
 use crate::server::state::AppState;
 use model::error::{AppError, ErrorCode};
+use service::caller::Caller;
 use store::authorization::Authorization;
 
 /// The caller, if they may call the server function `F`, and the services.

@@ -6,11 +6,11 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::backend::AuthSession;
-use super::own_path::own_path;
 use super::{client_ip, roles};
 use crate::server::state::AppState;
 use model::audit::{Action, Actor, AuditEvent};
 use model::error::{AppError, ErrorCode};
+use service::auth::own_path::own_path;
 
 /// Refuses a mutating request unless its headers show that it is same-origin. Removes a foreign `Referer`, so that no
 /// redirect leads to it.

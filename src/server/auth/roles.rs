@@ -1,9 +1,9 @@
 //! The role required by each server function, and by what pages load without one. The gate and the guards use this table. A
 //! function that is not listed is unreachable.
 
-use crate::server::caller::at_least;
 use model::error::AppError;
 use model::user::Role;
+use service::caller::at_least;
 
 /// Who may call a server function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

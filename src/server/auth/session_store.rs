@@ -11,11 +11,11 @@ use axum_login::tower_sessions::cookie::time::OffsetDateTime;
 use axum_login::tower_sessions::session::{Id, Record};
 use axum_login::tower_sessions::session_store::{Error, Result, SessionStore};
 
-use super::token;
 use crate::server::http::cookie::CookieName;
 use crate::server::state::AppState;
 use base::clock::Clock;
 use model::time::Timestamp;
+use service::auth::token;
 use store::accounts::admission::Account;
 use store::{Store, StoreError};
 

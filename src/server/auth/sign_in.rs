@@ -12,11 +12,7 @@ use leptos_axum::ResponseOptions;
 use secrecy::SecretString;
 
 use super::backend::{AuthSession, Backend, BackendError, Credentials, SessionUser};
-use super::hashing::Requester;
-use super::own_path::own_path;
-use super::password::PasswordError;
-use super::refusal::internal;
-use super::{client_ip, device, one_time_link, password, refusal, session_store, token};
+use super::{client_ip, device, link_cookie, session_store};
 use crate::server::state::AppState;
 use base::instruments::SignInMeans;
 use base::nfc::nfc;
@@ -24,6 +20,11 @@ use base::username;
 use model::audit::{Action, AuditEvent};
 use model::error::{AppError, ErrorCode};
 use model::user::LinkPurpose;
+use service::auth::hashing::Requester;
+use service::auth::own_path::own_path;
+use service::auth::password::PasswordError;
+use service::auth::refusal::internal;
+use service::auth::{one_time_link, password, refusal, token};
 use store::accounts::admission::{Account, Admitted};
 use store::accounts::one_time_links::{Link, LinkKind};
 
@@ -141,7 +142,7 @@ pub async fn end() -> Result<(), AppError> {
 /// browser has stored.
 pub async fn read_link(link: Option<&str>) -> Result<Option<LinkPurpose>, AppError> {
     let state: AppState = expect_context();
-    let link = one_time_link::of_request(&state, link);
+    let link = link_cookie::of_request(&state, link);
     let link = state.store.link(&token::hash(&link), state.clock.now()).await?;
     Ok(link.map(|link| match link {
         Link::FirstAdministrator => LinkPurpose::FirstAdministrator,
@@ -155,7 +156,7 @@ pub fn store_link(pasted: &str) -> Result<(), AppError> {
     let token = one_time_link::token_in(pasted).ok_or_else(|| {
         AppError::bad_input("This is not a one-time link of Docket. Copy the whole link and paste it again.")
     })?;
-    one_time_link::store(&expect_context(), token);
+    link_cookie::store(&expect_context(), token);
     Ok(())
 }
 
@@ -168,7 +169,7 @@ pub async fn with_link(
     password: String,
 ) -> Result<String, AppError> {
     let state: AppState = expect_context();
-    let link = one_time_link::of_request(&state, link);
+    let link = link_cookie::of_request(&state, link);
     let ip = request_ip()?;
     let (link, now, from) = (token::hash(&link), state.clock.now(), ip.to_string());
     // Checked before hashing, which is expensive; links cannot be guessed.
@@ -197,7 +198,7 @@ pub async fn with_link(
         }
     };
     let user = user.ok_or_else(link_is_over)?;
-    one_time_link::store(&state, "");
+    link_cookie::store(&state, "");
     if state.second_factors.is_on(&user).await? {
         second_step::begin(&state, &user, None).await?;
         return Ok(CODE_PAGE.to_owned());

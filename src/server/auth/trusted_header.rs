@@ -8,9 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderName, HeaderValue, header::Entry};
 use secrecy::ExposeSecret;
 
-use super::arrivals::BY;
-use super::single_sign_on::{admitted, follow};
-use super::{client_ip, token};
+use super::client_ip;
 use crate::server::state::AppState;
 use base::config::{SECRET_HEADER, TrustedHeaderConfig};
 use base::nfc::nfc;
@@ -18,6 +16,9 @@ use base::username;
 use model::audit::{Action, AuditEvent};
 use model::error::{AppError, ErrorCode};
 use model::user::{GivenProjects, Role};
+use service::auth::arrivals::BY;
+use service::auth::single_sign_on::{admitted, follow};
+use service::auth::token;
 use store::accounts::admission::{Account, Admitted, NotAdmitted};
 use store::accounts::groups::Granted;
 

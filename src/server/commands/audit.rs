@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 
-use crate::server::audit::check::{Comparison, VerifiedLog, against_copy, against_note};
 use crate::server::commands::print_line;
 use base::config::Database;
 use base::config::redacted_url;
+use service::audit::check::{Comparison, VerifiedLog, against_copy, against_note};
 use store::audit::ChainLink;
 use store::audit::verify::ChainCheck;
 use store::{self, Store};

@@ -11,22 +11,21 @@ use std::path::{Path, PathBuf};
 use futures::future::join_all;
 
 use self::report::{Finding, Report};
-use crate::server::pull_requests::{CodeHosts, PullRequestSettings};
 use base::clock::Clock;
 use base::config::{Config, Database, PublicUrl, Source};
 use base::instruments::Instruments;
 use base::settings::{LiveSettings, Settings};
 use base::tasks::Tasks;
 use base::work::Docket;
-use clients::provider;
 use clients::upstream::governor::{BudgetSettings, Governor, Scope};
 use clients::upstream::health::Health;
 use clients::upstream::page_views::PageViewsQuery;
 use clients::upstream::{Upstream, UpstreamError};
-use clients::webhook;
+use clients::{provider, webhook};
 use model::day::{Day, DayRange};
 use model::paging::PageLimit;
 use model::user::Project;
+use service::pull_requests::{CodeHosts, PullRequestSettings};
 use store::{Store, file_of};
 
 /// Runs every check; fails unless all succeed. With `json`, standard output is one document.

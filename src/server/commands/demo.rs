@@ -16,8 +16,6 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::serve::{Upkeep, run_with_history, stop_on_signal};
-use crate::server::auth::api_token::TokenText;
-use crate::server::auth::{first_admin, password};
 use crate::server::commands::print_line;
 use crate::server::process::listen;
 use crate::server::state::{AppState, AppStateConfig};
@@ -32,6 +30,8 @@ use docket_emulator::{CodeHostConfig, DEFAULT_PAGES, DEFAULT_SEED, Emulator, Emu
 use model::api_token::{Scope, Scopes, TokenDays};
 use model::id::ProjectId;
 use model::user::{GivenProjects, Role};
+use service::auth::api_token::TokenText;
+use service::auth::{first_admin, password};
 use store::accounts::api_tokens::NewApiToken;
 use store::{Store, url_of};
 

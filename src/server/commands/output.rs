@@ -10,8 +10,8 @@ use std::process::ExitCode;
 use parking_lot::Mutex;
 
 use self::escaping::{json_text, printable};
-use crate::server::http::sheet::escaped_formula;
 use crate::server::telemetry::log_lines;
+use service::sheet::escaped_formula;
 
 pub(super) use self::escaping::in_one_line;
 

@@ -4,13 +4,13 @@
 use anyhow::{Context, bail};
 
 use crate::server::commands::print_line;
-use crate::server::process::clock_check::{ClockCheck, ClockError};
-use crate::server::process::retention::Retention;
 use base::clock::Clock;
 use base::config::{Database, RetentionConfig};
 use base::failures::Failures;
 use base::instruments::Instruments;
 use base::work::{Docket, Work};
+use service::clock_check::{ClockCheck, ClockError};
+use service::retention::Retention;
 use store::Store;
 use store::maintenance::retention::RowCounts;
 

@@ -12,8 +12,6 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::server::audit::AuditMaintenance;
-use crate::server::auth::first_admin;
 use crate::server::http::router::{metrics_router, router};
 use crate::server::process::backups::Backups;
 use crate::server::process::reload::Reloading;
@@ -25,6 +23,8 @@ use base::clock::Clock;
 use base::config::{AuditConfig, BackupConfig, Config, PublicUrl};
 use base::settings::Settings;
 use base::work::{Docket, Work};
+use service::audit::AuditMaintenance;
+use service::auth::first_admin;
 
 /// Starts the export of traces, if a collector is configured. The logging depends on it, so it is started first.
 pub fn start_traces(config: &Config) -> anyhow::Result<Option<Traces>> {

@@ -3,16 +3,16 @@
 use anyhow::{Context, bail, ensure};
 use clap::Subcommand;
 
-use crate::server::auth::api_token::TokenText;
 use crate::server::commands::output::{in_one_line, inform, is_discarded, print_line, print_secret};
-use crate::server::people;
-use crate::server::people::api_tokens::{checked_name, must_have_one, must_permit};
 use base::clock::Clock;
 use base::config::{Database, parse_projects};
 use base::work::Docket;
 use model::api_token::{ApiToken, Scopes, TokenDays};
 use model::id::ApiTokenId;
 use model::user::{GivenProjects, Project};
+use service::auth::api_token::TokenText;
+use service::people;
+use service::people::api_tokens::{checked_name, must_have_one, must_permit};
 use store::accounts::api_tokens::{AddedToken, NewApiToken};
 use store::accounts::users::User;
 use store::{Authority, Store};

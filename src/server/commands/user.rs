@@ -7,14 +7,14 @@ use anyhow::{Context, bail};
 use clap::Subcommand;
 use secrecy::SecretString;
 
-use crate::server::auth::password;
 use crate::server::commands::output::{in_one_line, print_line};
-use crate::server::people;
 use base::clock::Clock;
 use base::config::{Database, parse_projects};
 use base::username;
 use base::work::Docket;
 use model::user::{GivenProjects, Project, Role};
+use service::auth::password;
+use service::people;
 use store::{Authority, Store};
 
 #[derive(Subcommand)]

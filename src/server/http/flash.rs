@@ -15,12 +15,12 @@ use serde::{Deserialize, Serialize};
 
 use super::cookie::CookieName;
 use super::forms;
-use crate::server::auth::shared_key::SharedKey;
-use crate::server::auth::token;
 use base::clock::Clock;
 use model::error::AppError;
 use model::flash::{Confirmation, FlashMessage};
 use model::time::Timestamp;
+use service::auth::shared_key::SharedKey;
+use service::auth::token;
 use store::{Store, StoreError};
 
 /// The cookie of a browser's message.

@@ -7,8 +7,8 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use leptos::prelude::use_context;
 use serde::Serialize;
 
-use crate::server::response_size::Room;
 use model::error::AppError;
+use service::response_size::Room;
 
 /// The header of a response with a part of a list: the `cursor` of the rest.
 const NEXT_HEADER: &str = "docket-next";

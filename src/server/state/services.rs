@@ -3,17 +3,7 @@
 use rustls::pki_types::CertificateDer;
 use tokio_util::sync::CancellationToken;
 
-use crate::server::auth::attempts::Attempts;
-use crate::server::auth::current_password::CurrentPassword;
-use crate::server::auth::passkeys::Passkeys;
-use crate::server::auth::password::Passwords;
-use crate::server::auth::refusal_record::RefusalRecord;
-use crate::server::auth::second_factor::SecondFactors;
-use crate::server::auth::single_sign_on::SingleSignOn;
-use crate::server::history::{History, HistorySettings};
-use crate::server::jobs::{JobServices, JobSettings, Jobs, Timing};
-use crate::server::pull_requests::{CodeHosts, PullRequestSettings};
-use crate::server::webhooks::{WebhookServices, Webhooks};
+use crate::server::auth::retry_later::retry_after;
 use base::clock::Clock;
 use base::config::{CodeHostsConfig, PublicUrl, SingleSignOnConfig, UpstreamConfig, WebhookConfig};
 use base::instruments::Instruments;
@@ -23,6 +13,17 @@ use base::work::Work;
 use clients::upstream::Upstream;
 use clients::upstream::governor::{BudgetSettings, Governor};
 use clients::upstream::health::Health;
+use service::auth::attempts::Attempts;
+use service::auth::current_password::CurrentPassword;
+use service::auth::passkeys::Passkeys;
+use service::auth::password::Passwords;
+use service::auth::refusal_record::RefusalRecord;
+use service::auth::second_factor::SecondFactors;
+use service::auth::single_sign_on::SingleSignOn;
+use service::history::{History, HistorySettings};
+use service::jobs::{JobServices, JobSettings, Jobs, Timing};
+use service::pull_requests::{CodeHosts, PullRequestSettings};
+use service::webhooks::{WebhookServices, Webhooks};
 use store::Store;
 
 /// The services that the others are built from.
@@ -74,7 +75,7 @@ impl AuthServices {
         public_url: &PublicUrl,
     ) -> anyhow::Result<Self> {
         let BaseServices { settings, store, clock, tasks, leaving, .. } = base;
-        let attempts = Attempts::new(store.clone(), clock.clone());
+        let attempts = Attempts::new(store.clone(), clock.clone(), retry_after);
         let refusals = RefusalRecord::new(store.clone(), clock.clone(), tasks.clone(), leaving.clone());
         let passwords = Passwords::new(store.waits().turn);
         let current_password = CurrentPassword::new(attempts.clone(), refusals.clone(), passwords.clone());

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use docket::server::auth::api_token::TokenText;
 use futures::future::join_all;
 use model::audit::Outcome;
 use reqwest::Method;
 use reqwest::header::{ACCEPT, AUTHORIZATION};
+use service::auth::api_token::TokenText;
 
 use super::{DAY, PROJECTS, app, audited, create, listed, problem, project_ids, with_token};
 use crate::helpers::statements_of;

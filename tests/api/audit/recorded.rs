@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use base::clock::Clock;
 use base::config::{AuditConfig, WebhookConfig};
-use docket::server::audit::AuditMaintenance;
 use model::audit::Record;
 use model::time::Timestamp;
 use serde_json::Value;
+use service::audit::AuditMaintenance;
 use wiremock::{Mock, MockServer, ResponseTemplate, matchers};
 
 use super::{recorded, records};

@@ -12,13 +12,13 @@ use base::config::{
 };
 use base::settings::Settings as LiveOnes;
 use base::waits::Waits;
-use docket::server::auth::password;
 use docket::server::commands::serve;
 use docket::server::process::listen;
 use docket::server::state::{AppState, AppStateConfig};
 use model::time::Timestamp;
 use model::user::Role;
 use secrecy::SecretString;
+use service::auth::password;
 use store::Store;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};

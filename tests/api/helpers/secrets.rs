@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use data_encoding::HEXLOWER;
-use docket::server::auth::api_token::TokenText;
+use service::auth::api_token::TokenText;
 
 /// The upstream's admin key. Its characters make each encoding of it different.
 pub(crate) const KEY: &str = "mint_q7/R+x9&Zk=w3?VbN~4";

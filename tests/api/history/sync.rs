@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use base::clock::Clock;
 use clients::upstream::governor::Scope;
-use docket::server::history::Step;
 use model::day::Day;
+use service::history::Step;
 
 use super::{HOUR, Rows, calls, keeping, later, of_day, requested_days, rows, site, state, steps};
 use crate::helpers::{EmulatedUpstream, TestApp, json};

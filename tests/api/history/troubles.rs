@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use clients::upstream::governor::Scope;
-use docket::server::history::{History, Step, Wanted};
 use model::day::{Day, DayRange};
 use model::page_views::{PageViews, ViewCounts};
+use service::history::{History, Step, Wanted};
 use store::page_views::history::{DayDecision, EmptyFetches, FetchedDay, FetchedPage, NewFetch};
 use store::{Store, StoreError};
 use tokio_util::sync::CancellationToken;

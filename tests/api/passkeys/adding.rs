@@ -3,8 +3,8 @@
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use docket::server::auth::second_factor::ProofFields;
 use serde_json::json;
+use service::auth::second_factor::ProofFields;
 use store::accounts::admission::Account;
 use store::authorization::Authorization;
 

@@ -1,8 +1,8 @@
 //! Clients that do not read large responses: two of each person are produced, and the others are refused.
 
-use docket::server::response_size::FREE_MAX_BYTES;
 use reqwest::Method;
 use serde_json::Value;
+use service::response_size::FREE_MAX_BYTES;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use wiremock::{Request, ResponseTemplate};

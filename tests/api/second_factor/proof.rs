@@ -1,8 +1,8 @@
 //! Adding a second factor while one is on: the proof of an existing one.
 
 use base::clock::Clock;
-use docket::server::auth::totp;
 use serde_json::Value;
+use service::auth::totp;
 use store::audit::AuditFilter;
 
 use super::{NOON, enter, first_step, next_code, secret_of, switch_on};

@@ -5,9 +5,9 @@ use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
 use base::clock::Clock;
-use docket::server::auth::totp;
 use model::user::Role;
 use serde_json::Value;
+use service::auth::totp;
 
 use super::NOON;
 use crate::helpers::work::work_at;

@@ -162,7 +162,7 @@ async fn owner_demoted_while_a_body_arrives_is_refused() {
 #[tokio::test]
 async fn unknown_client_uploads_no_body() {
     let app = TestApp::start().await;
-    let unknown = docket::server::auth::api_token::TokenText::random();
+    let unknown = service::auth::api_token::TokenText::random();
     for (number, (method, path, _)) in
         calls(&app, "01920000-0000-7000-8000-000000000001").await.iter().enumerate()
     {

@@ -7,10 +7,10 @@ use std::time::Duration;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use moka::future::Cache;
 
-use crate::server::auth::attempts::network;
 use crate::server::http::problem::seconds;
 use crate::server::state::AppState;
 use model::id::ApiTokenId;
+use service::auth::attempts::network;
 use store::StoreError;
 use store::accounts::api_tokens::cell;
 use store::accounts::rate_limits::{Quota, Rest};

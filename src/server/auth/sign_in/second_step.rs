@@ -5,7 +5,6 @@ use axum::http::{HeaderValue, header};
 use leptos::prelude::{expect_context, use_context};
 use leptos_axum::ResponseOptions;
 
-use crate::server::auth::second_factor::STEP_SECONDS;
 use crate::server::auth::session_store;
 use crate::server::auth::step_cookie::{self, Purpose};
 use crate::server::http::{cookie, flash};
@@ -13,6 +12,7 @@ use crate::server::state::AppState;
 use base::instruments::SignInMeans;
 use model::error::{AppError, ErrorCode};
 use model::flash::{FlashMessage, WRONG_CODES};
+use service::auth::second_factor::STEP_SECONDS;
 use store::accounts::users::User;
 
 /// The path of the page for the code.

@@ -6,7 +6,6 @@ mod stories;
 use anyhow::Context;
 use secrecy::SecretString;
 
-use crate::server::auth::password;
 use base::clock::Clock;
 use base::query_permits::QueryPermits;
 use base::work::Work;
@@ -15,6 +14,7 @@ use model::id::{IntentId, ProjectId, TemplateId};
 use model::job::{JobState, RemoteJob};
 use model::time::Timestamp;
 use model::user::{Project, Role};
+use service::auth::password;
 use store::Store;
 use store::jobs::intents::{Claim, DeliveryOutcome, Intent, NewIntent, Scheduling};
 use store::jobs::list::{JobFilter, PageStart};

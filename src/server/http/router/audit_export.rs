@@ -9,13 +9,12 @@ use axum::{Extension, Router};
 use url::form_urlencoded;
 
 use super::export::file;
-use crate::server::caller::Caller;
-use crate::server::http::error_response::ErrorResponse;
-use crate::server::http::error_response::in_words;
-use crate::server::http::sheet::Format;
+use crate::server::http::error_response::{ErrorResponse, in_words};
 use crate::server::state::AppState;
 use model::audit_query::AuditQuery;
 use model::user::Role;
+use service::caller::Caller;
+use service::sheet::Format;
 
 type ExportRequest = (State<AppState>, RawQuery, Extension<Caller>);
 

@@ -12,16 +12,15 @@ use axum::{Extension, Router};
 use futures::StreamExt;
 use serde::Deserialize;
 
-use crate::server::analytics::export::ExportKind;
-use crate::server::analytics::table_query::{TableQuery, word};
-use crate::server::caller::Caller;
-use crate::server::http::error_response::ErrorResponse;
-use crate::server::http::error_response::in_words;
-use crate::server::http::sheet::{Chunks, Format};
+use crate::server::http::error_response::{ErrorResponse, in_words};
 use crate::server::state::AppState;
 use clients::upstream::page_views::PageViewsQuery;
 use model::audit::{Action, AuditEvent};
 use model::error::AppError;
+use service::analytics::export::ExportKind;
+use service::analytics::table_query::{TableQuery, word};
+use service::caller::Caller;
+use service::sheet::{Chunks, Format};
 
 /// The query of the analytics page; its paging is ignored.
 #[derive(Debug, Deserialize)]

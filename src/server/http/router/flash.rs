@@ -13,7 +13,6 @@ use super::server_fns::error_in;
 use crate::api::REFRESH_HEADER;
 use crate::server::auth::origin::came_from;
 use crate::server::auth::session_store;
-use crate::server::caller::Caller;
 use crate::server::http::error_response::status_of;
 use crate::server::http::flash::{COOKIE, ConfirmationSlot, LIFETIME, Owner, storable_fields};
 use crate::server::http::{cookie, forms};
@@ -21,6 +20,7 @@ use crate::server::state::AppState;
 use base::config::PublicUrl;
 use model::error::AppError;
 use model::flash::{Confirmation, FlashMessage, PendingFlash};
+use service::caller::Caller;
 
 pub(super) async fn carry(State(state): State<AppState>, request: Request, next: Next) -> Response {
     match *request.method() {

@@ -8,11 +8,11 @@ use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 
 use crate::server::auth::bearer::TokenCaller;
-use crate::server::caller::Caller;
 use crate::server::http::error_response::ErrorResponse;
-use crate::server::response_size::{FREE_MAX_BYTES, WHOLE_MAX_BYTES};
 use base::query_permits::QueryPermit;
 use model::error::AppError;
+use service::caller::Caller;
+use service::response_size::{FREE_MAX_BYTES, WHOLE_MAX_BYTES};
 
 /// Must be inside the layers that add the caller to the request. Streams are not limited here: they have permits of their own.
 pub(super) async fn limit(request: Request, next: Next) -> Response {

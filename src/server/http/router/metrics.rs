@@ -11,9 +11,9 @@ use axum::routing::get;
 use secrecy::ExposeSecret;
 
 use super::headers;
-use crate::server::auth::token;
 use crate::server::state::AppState;
 use crate::server::telemetry::metrics::{Format, exposition};
+use service::auth::token;
 
 const PATH: &str = "/metrics";
 

@@ -15,9 +15,7 @@ use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions, generate_rout
 
 use super::{last_project, v1};
 use crate::app::{App, shell};
-use crate::server::auth::one_time_link;
-use crate::server::auth::single_sign_on::SingleSignOn;
-use crate::server::caller::Caller;
+use crate::server::auth::link_cookie;
 use crate::server::http::cookie;
 use crate::server::state::AppState;
 use crate::ui::clock::RequestTime;
@@ -28,6 +26,8 @@ use crate::ui::pages::login::{AcceptsPasskeys, Provider};
 use crate::ui::pages::set_up::StoredLink;
 use model::flash::PendingFlash;
 use model::links;
+use service::auth::single_sign_on::SingleSignOn;
+use service::caller::Caller;
 
 /// Every page of the app. Generated once per process: while Leptos generates the list, no resource loads anywhere. A
 /// page rendered at the same time would never finish.
@@ -72,7 +72,7 @@ pub(super) fn context(state: &AppState) -> impl Fn() + Clone + Send + Sync + 'st
             }
             if parts.uri.path() == links::SET_UP {
                 provide_context(StoredLink(
-                    one_time_link::stored_token(&parts.headers, &state.public_url).is_some(),
+                    link_cookie::stored_token(&parts.headers, &state.public_url).is_some(),
                 ));
             }
             if parts.uri.path() == links::API_REFERENCE {

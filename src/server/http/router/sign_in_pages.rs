@@ -17,7 +17,6 @@ use crate::api::passkeys::UsePasskey;
 use crate::api::session::EnterCode;
 use crate::server::auth::client_ip;
 use crate::server::auth::sign_in::{self, CODE_PAGE};
-use crate::server::auth::single_sign_on::{AuthorizationResponse, CALLBACK, PENDING_SIGN_IN_SECONDS};
 use crate::server::auth::step_cookie::{self, Purpose};
 use crate::server::http::error_response::{ErrorResponse, status_of};
 use crate::server::state::AppState;
@@ -27,6 +26,7 @@ use model::audit::{Action, Actor, AuditEvent};
 use model::error::{AppError, ErrorCode};
 use model::flash::PendingFlash;
 use model::passkey::StepPasskey;
+use service::auth::single_sign_on::{AuthorizationResponse, CALLBACK, PENDING_SIGN_IN_SECONDS};
 
 /// These pages have no scripts.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";

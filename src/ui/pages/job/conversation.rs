@@ -9,12 +9,11 @@ use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::page_room::{Room, escaped_len};
 use crate::ui::components::time::elapsed;
 use crate::ui::pages::job::check::check_again;
-use crate::ui::pages::job::deliveries;
 use crate::ui::pages::job::facts::usual;
 use crate::ui::pages::job::fit::{Fitted, fit};
 use crate::ui::pages::job::head::{again_link, is_title, offers_again};
-use crate::ui::pages::job::resolve;
 use crate::ui::pages::job::sent_prompt::{OtherForm, SentPrompt};
+use crate::ui::pages::job::{deliveries, resolve};
 use model::job::{DeliveryState, FollowUp, Job, JobState, ShownFollowUps, began_at, results};
 use model::links;
 

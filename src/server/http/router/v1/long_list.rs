@@ -12,9 +12,9 @@ use serde::Serialize;
 use super::sending::{self, Pieces};
 use crate::server::auth::bearer::TokenCaller;
 use crate::server::http::problem::Problem;
-use crate::server::response_size::FREE_MAX_BYTES;
 use base::query_permits::QueryPermit;
 use model::error::AppError;
+use service::response_size::FREE_MAX_BYTES;
 
 /// The JSON of a response, piece by piece.
 pub(super) struct LongBody {

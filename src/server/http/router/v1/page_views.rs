@@ -10,11 +10,8 @@ use utoipa::{IntoParams, ToSchema};
 use super::errors::ReadErrors;
 use super::input::Fields;
 use super::long_list::{LongBody, loaded};
-use crate::server::analytics::stored::{CountedDay, Coverage};
-use crate::server::analytics::table_query::TableQuery;
 use crate::server::auth::bearer::TokenCaller;
 use crate::server::http::problem::Problem;
-use crate::server::response_size::Room;
 use clients::upstream::page_views::PageViewsQuery;
 use model::analytics_query::days_or_default;
 use model::api_token::Scope;
@@ -23,6 +20,9 @@ use model::error::AppError;
 use model::history::{PageRow, Sort};
 use model::page_views::{PageViews, ViewCounts};
 use model::time::Timestamp;
+use service::analytics::stored::{CountedDay, Coverage};
+use service::analytics::table_query::TableQuery;
+use service::response_size::Room;
 
 const TAG: &str = "Page views";
 

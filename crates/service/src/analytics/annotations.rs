@@ -1,0 +1,87 @@
+//! The team's notes on days: validation and permissions.
+
+use crate::caller::Caller;
+use model::day::Day;
+use model::error::{AppError, ErrorCode};
+use model::history::Annotation;
+use model::id::{AnnotationId, ProjectId};
+use model::user::Role;
+use store::Store;
+
+const TEXT_MAX_CHARS: usize = 280;
+
+/// The notes of a team on days.
+#[derive(Clone)]
+pub struct Annotations {
+    store: Store,
+}
+
+impl Annotations {
+    pub fn new(store: Store) -> Self {
+        Self { store }
+    }
+
+    /// Adds a note, or changes the one with this id.
+    pub async fn save(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        day: &str,
+        text: &str,
+        id: Option<&str>,
+    ) -> Result<Annotation, AppError> {
+        let day: Day = day.parse().map_err(AppError::bad_input)?;
+        let text = sentence(text)?;
+        let store = &self.store;
+        match id.filter(|id| !id.is_empty()) {
+            None => {
+                let id = store.add_annotation(caller.authority(), project, day, &text).await?;
+                Ok(Annotation { id, day, text, author: caller.user.name.clone() })
+            }
+            Some(id) => {
+                let annotation = self.may_change(caller, project, id).await?;
+                store.change_annotation(caller.authority(), project, id, day, &text).await?;
+                Ok(Annotation { day, text, ..annotation })
+            }
+        }
+    }
+
+    pub async fn remove(&self, caller: &Caller, project: &ProjectId, id: &str) -> Result<(), AppError> {
+        let note = self.may_change(caller, project, id).await?;
+        Ok(self.store.remove_annotation(caller.authority(), project, &note).await?)
+    }
+
+    /// The note, if the caller wrote it or is an administrator.
+    async fn may_change(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        id: &str,
+    ) -> Result<Annotation, AppError> {
+        let id: AnnotationId = id.parse().map_err(AppError::bad_input)?;
+        let found = self.store.annotation(project, id.as_str()).await?;
+        let missing = || AppError::not_found("This note no longer exists.");
+        let (annotation, author_id) = found.ok_or_else(missing)?;
+        if author_id != caller.user.id && caller.user.role < Role::Admin {
+            return Err(AppError::new(
+                ErrorCode::Forbidden,
+                format!(
+                    "This note belongs to {}. Only its author or an administrator can change it.",
+                    annotation.author
+                ),
+            ));
+        }
+        Ok(annotation)
+    }
+}
+
+/// One line without invisible characters.
+fn sentence(text: &str) -> Result<String, AppError> {
+    let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
+    let text = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    match text.chars().count() {
+        0 => Err(AppError::bad_input("The note is empty. Write a few words.")),
+        1..=TEXT_MAX_CHARS => Ok(text),
+        _ => Err(AppError::bad_input(format!("A note has at most {TEXT_MAX_CHARS} characters."))),
+    }
+}

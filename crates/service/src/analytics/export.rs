@@ -1,0 +1,233 @@
+//! Exports all rows of a report as a streamed file. Between two days it releases the database connection, so a slow
+//! client holds none. At most one day's rows are in memory.
+
+use std::sync::Arc;
+
+use futures::Stream;
+use futures::stream;
+use strum::EnumString;
+
+use super::period::Period;
+use super::table::{Fraction, Table};
+use super::table_query::TableQuery;
+use super::{Analytics, figures, matching_paths};
+use crate::sheet::{Cell, Chunks, Format, file};
+use base::blocking;
+use model::ParseError;
+use model::day::{Day, DayRange};
+use model::error::AppError;
+use model::history::PageRow;
+use model::page_views::ViewCounts;
+use store::page_views::queries::Paths;
+use store::{Store, StoreError};
+
+/// Which rows to export.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, strum::Display, EnumString)]
+#[strum(serialize_all = "lowercase", parse_err_ty = ParseError, parse_err_fn = not_a_kind)]
+pub enum ExportKind {
+    /// The rows of the table: pages, or the entries of a folder.
+    #[default]
+    Pages,
+    /// One row per day and page.
+    Daily,
+    /// One row per day.
+    Days,
+}
+
+/// A file that is being streamed.
+pub struct Export {
+    pub name: String,
+    pub body: Chunks,
+}
+
+const PAGES: &[&str] = &[
+    "path",
+    "pages",
+    "human",
+    "ai",
+    "total",
+    "ai_share",
+    "compared_total",
+    "previous_total",
+    "change",
+    "difference",
+];
+const DAILY: &[&str] = &["day", "path", "human", "ai", "total"];
+const DAYS: &[&str] = &["day", "human", "ai", "total"];
+
+impl Analytics {
+    /// All rows of a query, regardless of its paging.
+    ///
+    /// # Errors
+    /// `NotInHistory` if a day of the range is not stored.
+    pub async fn export(
+        &self,
+        query: TableQuery,
+        of: ExportKind,
+        format: Format,
+    ) -> Result<Export, AppError> {
+        let range = query.views.range;
+        let name = format!("{}-{of}-{}-{}.{format}", query.project(), range.from(), range.to());
+        let body = match of {
+            ExportKind::Pages => self.pages_file(&query, format).await?,
+            ExportKind::Daily => self.daily_file(query, format).await?,
+            ExportKind::Days => self.days_file(&query, format).await?,
+        };
+        Ok(Export { name, body })
+    }
+
+    async fn pages_file(&self, query: &TableQuery, format: Format) -> Result<Chunks, AppError> {
+        let mut snapshot = self.store.snapshot(query.project()).await?;
+        let period = Period::read(&mut snapshot, query.views.range).await?;
+        let comparable = period.comparable(&mut snapshot, query.compare).await?;
+        let range = query.views.range;
+        let first = comparable.as_ref().map_or(range.from(), |it| it.previous.from().min(range.from()));
+        let paths = snapshot.paths(first).await?;
+        let figures = figures(&mut snapshot, &period, comparable.as_ref(), &paths).await?;
+        drop(snapshot);
+        let query = query.clone();
+        let sorted = move || {
+            let mut table = Table::of(&paths, &figures, &query);
+            table.sort(&query);
+            table.rows(0).collect()
+        };
+        let rows: Vec<PageRow> = blocking::run(usize::MAX, sorted).await;
+        Ok(file(format, PAGES, stream::iter([Ok(rows)]), |sheet, row: PageRow| sheet.row(&page_cells(&row))))
+    }
+
+    async fn daily_file(&self, query: TableQuery, format: Format) -> Result<Chunks, AppError> {
+        let mut snapshot = self.store.snapshot(query.project()).await?;
+        Period::read(&mut snapshot, query.views.range).await?;
+        let paths = snapshot.paths(query.views.range.from()).await?;
+        drop(snapshot);
+        let store = self.store.clone();
+        let wanted = WantedPaths::of(&query, paths).await;
+        let daily = Daily { store, query, wanted };
+        Ok(file(format, DAILY, daily.days(), |sheet, DailyRow { day, paths, path, counts }| {
+            let [human, ai, total] = numbers(counts);
+            sheet.row(&[Cell::Day(day), Cell::Text(&paths.names()[path]), human, ai, total]);
+        }))
+    }
+
+    async fn days_file(&self, query: &TableQuery, format: Format) -> Result<Chunks, AppError> {
+        let mut snapshot = self.store.snapshot(query.project()).await?;
+        let period = Period::read(&mut snapshot, query.views.range).await?;
+        let days = if query.search.is_everything() && query.folder.is_none() {
+            period.days().iter().map(|day| (day.day, day.totals)).collect()
+        } else {
+            let paths = snapshot.paths(query.views.range.from()).await?;
+            let wanted = matching_paths(&paths, query).await;
+            snapshot.sums_by_day(query.views.range, &paths, &wanted).await?
+        };
+        drop(snapshot);
+        Ok(file(format, DAYS, stream::iter([Ok(days)]), |sheet, (day, counts): (Day, ViewCounts)| {
+            let [human, ai, total] = numbers(counts);
+            sheet.row(&[Cell::Day(day), human, ai, total]);
+        }))
+    }
+}
+
+/// The daily rows of a query, read one day at a time.
+struct Daily {
+    store: Store,
+    query: TableQuery,
+    wanted: WantedPaths,
+}
+
+/// The paths of a project, and which of them a query includes.
+#[derive(Clone)]
+struct WantedPaths {
+    paths: Arc<Paths>,
+    /// For each path, its position in alphabetical order; `None` if the query excludes it.
+    positions: Arc<[Option<u32>]>,
+}
+
+/// A row of one day. `path` is an index of `paths`.
+struct DailyRow {
+    day: Day,
+    paths: Arc<Paths>,
+    path: usize,
+    counts: ViewCounts,
+}
+
+impl WantedPaths {
+    async fn of(query: &TableQuery, paths: Arc<Paths>) -> Self {
+        let query = query.clone();
+        blocking::run(paths.len(), move || {
+            let mut order: Vec<usize> = (0..paths.len()).collect();
+            order.sort_unstable_by_key(|at| &paths.names()[*at]);
+            let mut positions = vec![None; paths.len()];
+            for (position, at) in order.into_iter().enumerate() {
+                positions[at] = query.contains(&paths.names()[at]).then_some(position as u32);
+            }
+            Self { paths, positions: positions.into() }
+        })
+        .await
+    }
+}
+
+impl Daily {
+    /// The rows of each day.
+    fn days(self) -> impl Stream<Item = Result<Vec<DailyRow>, StoreError>> + Send {
+        let range: DayRange = self.query.views.range;
+        stream::try_unfold((self, range.from()), move |(mut daily, day)| async move {
+            if day > range.to() {
+                return Ok(None);
+            }
+            let rows = daily.read(day).await?;
+            Ok(Some((rows, (daily, day.plus_days(1)))))
+        })
+    }
+
+    /// The rows of a day, by path.
+    async fn read(&mut self, day: Day) -> Result<Vec<DailyRow>, StoreError> {
+        let mut snapshot = self.store.snapshot(self.query.project()).await?;
+        let found = match snapshot.day(day, &self.wanted.paths).await {
+            // The day was read again since the file was begun, with a new page.
+            Err(StoreError::UnknownPath) => {
+                let paths = snapshot.paths(self.query.views.range.from()).await?;
+                self.wanted = WantedPaths::of(&self.query, paths).await;
+                snapshot.day(day, &self.wanted.paths).await?
+            }
+            found => found?,
+        };
+        drop(snapshot);
+        let mut rows = found.ok_or_else(|| StoreError::Corrupt(format!("{day} was deleted meanwhile")))?;
+        let WantedPaths { paths, positions } = self.wanted.clone();
+        let number = paths.len();
+        let sorted = move || {
+            rows.retain(|(at, _)| positions[*at].is_some());
+            rows.sort_unstable_by_key(|(at, _)| positions[*at]);
+            let row = |(path, counts)| DailyRow { day, paths: paths.clone(), path, counts };
+            rows.into_iter().map(row).collect()
+        };
+        Ok(blocking::run(number, sorted).await)
+    }
+}
+
+fn page_cells(row: &PageRow) -> [Cell<'_>; 10] {
+    let [human, ai, total] = numbers(row.counts);
+    let compared = row.compared();
+    let change = row.previous.and_then(|previous| Fraction::of(compared.total, previous.total));
+    [
+        Cell::Text(&row.path),
+        row.pages.map_or(Cell::Nothing, |pages| Cell::Number(pages.into())),
+        human,
+        ai,
+        total,
+        Fraction::of(row.counts.ai, row.counts.total)
+            .map_or(Cell::Nothing, |share| Cell::Share(share.value())),
+        row.previous.map_or(Cell::Nothing, |_| Cell::Number(compared.total)),
+        row.previous.map_or(Cell::Nothing, |previous| Cell::Number(previous.total)),
+        change.map_or(Cell::Nothing, |change| Cell::Share(change.value() - 1.0)),
+        row.previous.map_or(Cell::Nothing, |previous| Cell::Difference(compared.total, previous.total)),
+    ]
+}
+
+fn numbers(counts: ViewCounts) -> [Cell<'static>; 3] {
+    [counts.human, counts.ai, counts.total].map(Cell::Number)
+}
+
+fn not_a_kind(_: &str) -> ParseError {
+    "Export one of pages, daily, days."
+}

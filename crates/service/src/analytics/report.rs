@@ -1,0 +1,120 @@
+//! The reports of the analytics page and of the overview's week: from the daily history if it contains the whole range,
+//! otherwise from the upstream.
+
+use crate::analytics::table_query::TableQuery;
+use crate::analytics::{Analytics, Report};
+use crate::caller::Caller;
+use crate::history::History;
+use base::clock::Clock;
+use clients::upstream::page_views::{PageViewsCache, PageViewsQuery};
+use model::analytics_query::AnalyticsQuery;
+use model::analytics_report::{AnalyticsReport, DailyReport, LiveReport, OnePageReport};
+use model::day::Day;
+use model::error::{AppError, ErrorCode};
+use model::id::ProjectId;
+use model::page_views::FetchedPageViews;
+
+/// The reports of the analytics page.
+#[derive(Clone)]
+pub struct Reports {
+    analytics: Analytics,
+    history: History,
+    page_views: PageViewsCache,
+    clock: Clock,
+}
+
+impl Reports {
+    pub fn new(analytics: Analytics, history: History, page_views: PageViewsCache, clock: Clock) -> Self {
+        Self { analytics, history, page_views, clock }
+    }
+
+    /// The report for the filters of the analytics page.
+    pub async fn report(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        query: AnalyticsQuery,
+    ) -> Result<AnalyticsReport, AppError> {
+        let today = Day::of(self.clock.now());
+        let request = ReportRequest { services: self, caller, project, query, today };
+        match request.daily_if_stored().await? {
+            Some(report) => Ok(report),
+            None => Ok(AnalyticsReport::Live(Box::new(request.live().await?))),
+        }
+    }
+}
+
+struct ReportRequest<'a> {
+    services: &'a Reports,
+    caller: &'a Caller,
+    project: &'a ProjectId,
+    query: AnalyticsQuery,
+    today: Day,
+}
+
+impl ReportRequest<'_> {
+    /// The report if the daily history contains every day of the range, otherwise `None`.
+    async fn daily_if_stored(&self) -> Result<Option<AnalyticsReport>, AppError> {
+        let Some(range) = self.query.range(self.today) else { return Ok(None) };
+        let _permit = self.caller.query_permit().await?;
+        match self.daily().await {
+            Err(error) if error.code == ErrorCode::Busy => Err(error),
+            Err(error) if error.code == ErrorCode::NotInHistory => Ok(None),
+            // The history rejects some queries that the upstream accepts.
+            Err(error) if self.services.history.missing(self.project, range).await?.days > 0 => {
+                tracing::debug!(error = error.message, "not a question for the history");
+                Ok(None)
+            }
+            report => report.map(Some),
+        }
+    }
+
+    async fn daily(&self) -> Result<AnalyticsReport, AppError> {
+        let (analytics, query) = (&self.services.analytics, self.table_query()?);
+        let range = query.views.range;
+        if let Some(path) = &self.query.path {
+            let pages = analytics.pages(&query).await?;
+            let page = analytics.page(self.project, range, query.compare, path).await?;
+            return Ok(AnalyticsReport::OnePage(Box::new(OnePageReport { pages, page })));
+        }
+        let Report { pages, trend } = analytics.report(&query).await?;
+        Ok(AnalyticsReport::Daily(Box::new(DailyReport { pages, trend })))
+    }
+
+    async fn live(&self) -> Result<LiveReport, AppError> {
+        let history = &self.services.history;
+        let views = self.views().await?;
+        let missing = match self.query.range(self.today) {
+            Some(range) => Some(history.missing(self.project, range).await?),
+            None => None,
+        };
+        Ok(LiveReport { views, history: history.state(self.project).await?, missing })
+    }
+
+    async fn views(&self) -> Result<FetchedPageViews, AppError> {
+        let (views, query) = (&self.services.page_views, self.page_views_query()?);
+        // A page that refreshes itself makes no upstream call, however long it is open.
+        match self.caller.is_refresh {
+            true => views.known(query, &self.caller.user.id).await,
+            false => views.get(query, &self.caller.user.id).await,
+        }
+    }
+
+    fn table_query(&self) -> Result<TableQuery, AppError> {
+        let given = &self.query;
+        let query = TableQuery::parse(
+            self.page_views_query()?,
+            given.q.as_deref(),
+            given.folder.as_deref(),
+            given.sort.as_deref(),
+        )?;
+        Ok(query.compared(given.compare, given.tab))
+    }
+
+    fn page_views_query(&self) -> Result<PageViewsQuery, AppError> {
+        let query = &self.query;
+        let (from, to) = (query.from.as_deref(), query.to.as_deref());
+        let (limit, offset) = (Some(query.limit), Some(query.offset()));
+        PageViewsQuery::parse(self.project.clone(), from, to, limit, offset, self.today)?.until(self.today)
+    }
+}

@@ -1,0 +1,270 @@
+//! Table rows from summed views: search, folders, tabs and order. Pure.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use crate::analytics::table_query::TableQuery;
+use base::blocking;
+use model::history::{Order, PageRow, Sort, Tab, VIEWS_MIN};
+use model::page_views::ViewCounts;
+use model::selection::{Folder, FolderEntry};
+use store::page_views::queries::{Paths, Sums};
+
+/// The views of every path.
+pub(super) struct Figures {
+    /// In the whole range.
+    pub(super) counts: Sums,
+    /// In the previous period, if there is one.
+    pub(super) previous: Option<Sums>,
+    /// In the compared part of the range, if that is not the whole range.
+    pub(super) compared: Option<Sums>,
+}
+
+/// The rows that match a query.
+pub(super) struct Table<'a> {
+    rows: Vec<Row<'a>>,
+    matching: ViewCounts,
+}
+
+/// A row before it is converted to [`PageRow`].
+#[derive(Debug, Clone)]
+struct Row<'a> {
+    path: Cow<'a, str>,
+    counts: ViewCounts,
+    previous: Option<ViewCounts>,
+    compared: Option<ViewCounts>,
+    pages: Option<u32>,
+}
+
+impl Figures {
+    /// The row of the path at this index, with or without views.
+    fn row<'a>(&self, paths: &'a Paths, at: usize) -> Row<'a> {
+        let of = |sums: &Sums| sums[at].unwrap_or_default();
+        Row {
+            path: Cow::Borrowed(&paths.names()[at]),
+            counts: of(&self.counts),
+            previous: self.previous.as_ref().map(of),
+            compared: self.compared.as_ref().map(of),
+            pages: None,
+        }
+    }
+
+    fn is_fetched(&self, at: usize) -> bool {
+        self.counts[at].is_some()
+    }
+
+    /// The views of the pages that match the query, in the compared part of the range and in the previous period.
+    pub(super) fn comparison(&self, paths: &Paths, query: &TableQuery) -> Option<(ViewCounts, ViewCounts)> {
+        let previous = self.previous.as_ref()?;
+        let compared = self.compared.as_ref().unwrap_or(&self.counts);
+        let matched = || (0..paths.len()).filter(|at| query.contains(&paths.names()[*at]));
+        let sum = |sums: &Sums| matched().filter_map(|at| sums[at]).sum();
+        Some((sum(compared), sum(previous)))
+    }
+}
+
+impl<'a> Table<'a> {
+    /// The rows of a query, unsorted.
+    pub(super) fn of(paths: &'a Paths, figures: &Figures, query: &TableQuery) -> Self {
+        blocking::must_be_apart(paths.len());
+        let found = (0..paths.len()).filter(|at| query.search.finds(&paths.names()[*at]));
+        // A page without current views is shown only on the tab of gone pages.
+        let is_shown = |at: &usize| figures.is_fetched(*at) || query.tab == Tab::Gone;
+        let mut rows = match &query.folder {
+            None => found.filter(is_shown).map(|at| figures.row(paths, at)).collect(),
+            Some(folder) => content(folder, paths, figures, found, query.tab == Tab::Gone),
+        };
+        if query.tab != Tab::All {
+            let is_compared = figures.previous.is_some();
+            rows.retain(|row: &Row| is_compared && belongs(query.tab, row));
+        }
+        let matching = rows.iter().map(|row: &Row| row.counts).sum();
+        Self { rows, matching }
+    }
+
+    pub(super) fn sort(&mut self, query: &TableQuery) {
+        let order = query.order.or(query.tab.order());
+        self.rows.sort_unstable_by(|a, b| compare(order, a, b));
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(super) fn matching(&self) -> ViewCounts {
+        self.matching
+    }
+
+    pub(super) fn rows(&self, offset: usize) -> impl Iterator<Item = PageRow> {
+        self.rows.iter().skip(offset).map(Row::written)
+    }
+}
+
+impl Row<'_> {
+    fn written(&self) -> PageRow {
+        PageRow {
+            path: self.path.clone().into_owned(),
+            counts: self.counts,
+            previous: self.previous,
+            compared: self.compared,
+            pages: self.pages,
+        }
+    }
+
+    fn counts(&self) -> ViewCounts {
+        self.counts
+    }
+
+    fn previous(&self) -> ViewCounts {
+        self.previous.unwrap_or_default()
+    }
+
+    fn compared(&self) -> ViewCounts {
+        self.compared.unwrap_or(self.counts)
+    }
+
+    fn add(&mut self, other: &Row) {
+        self.counts += other.counts;
+        for (sum, more) in [(&mut self.previous, other.previous), (&mut self.compared, other.compared)] {
+            if let (Some(sum), Some(more)) = (sum.as_mut(), more) {
+                *sum += more;
+            }
+        }
+    }
+}
+
+/// The direct entries of a folder: its pages, and each subfolder as one row. A subfolder's previous views include pages
+/// that have none now; with `includes_gone`, such pages are entries too.
+fn content<'a>(
+    folder: &Folder,
+    paths: &'a Paths,
+    figures: &Figures,
+    found: impl Iterator<Item = usize>,
+    includes_gone: bool,
+) -> Vec<Row<'a>> {
+    let (mut rows, mut folders) = (Vec::new(), HashMap::<&str, Row>::new());
+    for at in found {
+        let row = figures.row(paths, at);
+        let pages = u32::from(figures.is_fetched(at));
+        match folder.entry_of(&paths.names()[at]) {
+            None => {}
+            Some(FolderEntry::Page) if pages == 0 && !includes_gone => {}
+            Some(FolderEntry::Page) => rows.push(row),
+            Some(FolderEntry::Folder(name)) => {
+                let sum = folders.entry(name).and_modify(|sum| sum.add(&row)).or_insert(row);
+                *sum.pages.get_or_insert(0) += pages;
+            }
+        }
+    }
+    let read = folders.into_iter().filter(|(_, row)| includes_gone || row.pages > Some(0));
+    rows.extend(read.map(|(name, row)| Row { path: Cow::Owned(format!("{name}/*")), ..row }));
+    rows
+}
+
+/// The `most` pages that lost the most views.
+pub(super) fn falling(paths: &Paths, figures: &Figures, most: usize) -> Vec<PageRow> {
+    blocking::must_be_apart(paths.len());
+    let rows = (0..paths.len()).map(|at| figures.row(paths, at));
+    let mut rows: Vec<Row> = rows.filter(|row| belongs(Tab::Falling, row)).collect();
+    rows.sort_unstable_by(|a, b| compare(Tab::Falling.order(), a, b));
+    rows.iter().take(most).map(Row::written).collect()
+}
+
+/// Whether a row is on a tab. Pages with few views in both periods are on none; the AI share needs enough views in both.
+fn belongs(tab: Tab, row: &Row) -> bool {
+    let is_known = before(row) > 0 && now(row) > 0;
+    before(row).max(now(row)) >= VIEWS_MIN
+        && match tab {
+            Tab::All => true,
+            Tab::Rising => is_known && now(row) > before(row),
+            Tab::Falling => is_known && now(row) < before(row),
+            Tab::Share => before(row).min(now(row)) >= VIEWS_MIN && shift(row) > 0,
+            Tab::New => before(row) == 0,
+            Tab::Gone => row.counts().total == 0,
+        }
+}
+
+fn before(row: &Row) -> u64 {
+    row.previous().total
+}
+
+fn now(row: &Row) -> u64 {
+    row.compared().total
+}
+
+/// How many more views a row has than before. `None` is the same for all rows: there is no previous period.
+fn difference(row: &Row) -> Option<i128> {
+    Some(i128::from(now(row)) - i128::from(row.previous?.total))
+}
+
+/// The change of the AI share, in millionths.
+fn shift(row: &Row) -> u64 {
+    let share = |ai, total| Fraction::of(ai, total).map_or(0.0, Fraction::value);
+    let [now, before] = [row.compared(), row.previous()].map(|counts| share(counts.ai, counts.total));
+    ((now - before).abs() * 1e6).round() as u64
+}
+
+/// Compares by the column of `order`, or without one by the change of the AI share, largest first. Rows without a sort
+/// key come last in both directions. The AI share has no sort key if there are too few views. Equal rows are sorted by
+/// path.
+fn compare(order: Option<Order>, a: &Row, b: &Row) -> Ordering {
+    let by_path = a.path.cmp(&b.path);
+    let Some(order) = order else { return shift(b).cmp(&shift(a)).then(by_path) };
+    let turned = |ordering: Ordering| if order.reversed { ordering.reverse() } else { ordering };
+    let by = |key: fn(&Row) -> Option<Fraction>| match (key(a), key(b)) {
+        (Some(a), Some(b)) => turned(b.cmp(&a)),
+        (a, b) => b.is_some().cmp(&a.is_some()),
+    };
+    let ordering = match order.by {
+        Sort::Path => return turned(by_path),
+        Sort::Total => turned(b.counts.total.cmp(&a.counts.total)),
+        Sort::Human => turned(b.counts.human.cmp(&a.counts.human)),
+        Sort::Ai => turned(b.counts.ai.cmp(&a.counts.ai)),
+        Sort::Share => {
+            by(|row| Fraction::of(row.counts.ai, row.counts.total).filter(|_| row.counts.total >= VIEWS_MIN))
+        }
+        Sort::Difference => turned(difference(b).cmp(&difference(a))),
+        Sort::Change => by(|row| Fraction::of(row.compared().total, row.previous?.total)),
+    };
+    ordering.then(by_path)
+}
+
+/// A fraction, compared without rounding.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fraction {
+    part: u64,
+    whole: u64,
+}
+
+impl Fraction {
+    /// `None` if `whole` is 0.
+    pub(super) fn of(part: u64, whole: u64) -> Option<Self> {
+        (whole > 0).then_some(Self { part, whole })
+    }
+
+    pub(super) fn value(self) -> f64 {
+        self.part as f64 / self.whole as f64
+    }
+}
+
+impl Ord for Fraction {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let product = |part: u64, whole: u64| u128::from(part) * u128::from(whole);
+        product(self.part, other.whole).cmp(&product(other.part, self.whole))
+    }
+}
+
+impl PartialOrd for Fraction {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Fraction {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Fraction {}

@@ -1,0 +1,67 @@
+//! Started batches: listing them, naming them, and retrying their failed jobs.
+
+use crate::caller::Caller;
+use crate::jobs::Jobs;
+use crate::jobs::find::{job_ids, page_number};
+use crate::jobs::intent::prompt;
+use base::nfc::nfc;
+use model::batch::{Batch, BatchPage, NAME_MAX_CHARS};
+use model::error::AppError;
+use model::id::ProjectId;
+use model::name::is_plain;
+use store::limits::JOBS_OF_BATCH;
+
+/// Batches on a page of the list.
+const PAGE_BATCHES: usize = 20;
+/// The last page of the list.
+const PAGES_MAX: u64 = 1_000;
+
+impl Jobs {
+    /// A page of the project's started batches, from 1.
+    pub async fn batches(&self, project: &ProjectId, page: Option<&str>) -> Result<BatchPage, AppError> {
+        let page = page.filter(|page| !page.is_empty());
+        let number = page.map_or(Ok(1), |page| page_number(page, PAGES_MAX))?;
+        let before = (number - 1) as i64 * PAGE_BATCHES as i64;
+        Ok(self.store.batches(project, before, PAGE_BATCHES).await?)
+    }
+
+    /// Names a batch. With an empty name, the first line of its template is shown.
+    pub async fn rename_batch(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        batch: &str,
+        name: &str,
+    ) -> Result<Batch, AppError> {
+        let prepared = self.prepared(project, batch).await?;
+        let name = nfc(name.trim());
+        if name.chars().count() > NAME_MAX_CHARS || !is_plain(&name) {
+            return Err(AppError::bad_input(format!(
+                "A batch's name has at most {NAME_MAX_CHARS} visible characters."
+            )));
+        }
+        let given = Some(name.as_ref()).filter(|name| !name.is_empty());
+        self.store.rename_batch(caller.authority(), &prepared, given).await?;
+        self.batch(project, batch).await
+    }
+
+    /// Queues a retry of each of the comma-separated `jobs` that failed or was not accepted and has no retry yet.
+    /// Calling it again with the same jobs changes nothing.
+    pub async fn retry_failed(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        batch: &str,
+        jobs: &str,
+    ) -> Result<Batch, AppError> {
+        let prepared = self.prepared(project, batch).await?;
+        let chosen = job_ids(jobs, JOBS_OF_BATCH.most() as usize)?;
+        let mut failed = self.store.failed_jobs(&prepared.id).await?;
+        failed.retain(|job| chosen.contains(&job.id));
+        for job in &failed {
+            prompt(&job.prompt, self.prompt_max())?;
+        }
+        self.store.retry_jobs(caller.authority(), &prepared, &failed, self.queue_max()).await?;
+        self.shown(prepared).await
+    }
+}

@@ -1,0 +1,334 @@
+//! Finding jobs. Writes nothing, and does not call the upstream.
+
+use std::collections::BTreeMap;
+
+use crate::caller::Caller;
+use crate::jobs::Jobs;
+use crate::jobs::cursor::Seal;
+use crate::jobs::drafts::form_key;
+use crate::jobs::filter::parse;
+use crate::response_size::{Room, shortened};
+use base::nfc::nfc;
+use base::query_permits::QueryPermit;
+use model::error::AppError;
+use model::excerpt::SearchWords;
+use model::id::{BatchId, IntentId, JobId, ProjectId};
+use model::job::{FollowUp, Job, JobForm, JobPage, JobState, JobsOverview, ShownFollowUps};
+use model::job_query::JobQuery;
+use model::page_path;
+use model::time::Timestamp;
+use store::jobs::drafts::{DraftKey, new_job};
+use store::jobs::list::{JobFilter, JobPlaces, Listed, PAGE_JOBS, PageJobs, PageStart, Sections, Sort};
+use store::jobs::seen::Reader;
+
+/// The number of jobs in the overview's sections of running jobs and jobs that need attention.
+const SECTION_JOBS: usize = 8;
+
+/// The number of finished jobs among which the overview finds its rows: the jobs of a batch are one row.
+const FINISHED_JOBS: usize = 50;
+
+/// A match within the first characters of a title is visible in a row, without an excerpt.
+const TITLE_CHARS: usize = 56;
+
+/// The maximum number of badges in one call.
+pub const BADGES_MAX: usize = 200;
+
+/// The largest page number.
+const PAGES_MAX: u64 = 1_000_000;
+
+/// The jobs that a program requests.
+pub struct JobsWanted {
+    pub query: JobQuery,
+    /// The path of a page that they are about.
+    pub page: Option<String>,
+    pub created_from: Option<Timestamp>,
+    pub created_before: Option<Timestamp>,
+    pub page_jobs: PageJobs,
+    pub cursor: Option<String>,
+}
+
+impl JobsWanted {
+    /// The filters besides the query. A cursor belongs to all of them.
+    fn further_filters(&self) -> String {
+        let millis = |at: Option<Timestamp>| at.map(|at| at.as_millis());
+        let times = (millis(self.created_from), millis(self.created_before));
+        format!("{:?} {times:?}", self.page)
+    }
+}
+
+/// The jobs of a page, whose texts are not loaded yet.
+pub struct FoundJobs {
+    places: JobPlaces,
+    seal: Seal,
+}
+
+impl FoundJobs {
+    /// Their ids, in order.
+    pub fn ids(&self) -> Vec<JobId> {
+        self.places.jobs().cloned().collect()
+    }
+
+    /// The cursor of the page after the first `count` of them; `None` if no jobs follow.
+    pub fn cursor_after(&self, count: usize) -> Option<String> {
+        self.places.cursor_after(count).map(|cursor| self.seal.write(cursor))
+    }
+}
+
+/// A page as jobs have it.
+fn page_of(path: &str) -> Result<String, AppError> {
+    page_path::typed_one(&nfc(path))
+        .ok()
+        .flatten()
+        .ok_or_else(|| AppError::bad_input("“page” must be the path of a page, such as /guides/auth."))
+}
+
+impl Jobs {
+    pub async fn get(&self, project: &ProjectId, job: &str) -> Result<Job, AppError> {
+        let id: JobId = job.parse().map_err(AppError::bad_input)?;
+        self.store.job(project, &id).await?.map(shortened::job).ok_or_else(no_such_job)
+    }
+
+    /// As [`Jobs::get`], for the job's page: the texts of follow-ups that are not shown are empty.
+    pub async fn get_shown(
+        &self,
+        project: &ProjectId,
+        job: &str,
+        shown: ShownFollowUps,
+    ) -> Result<Job, AppError> {
+        let id: JobId = job.parse().map_err(AppError::bad_input)?;
+        self.store.shown_job(project, &id, shown).await?.ok_or_else(no_such_job)
+    }
+
+    /// As [`Jobs::get`], with the follow-ups before number `before`.
+    pub async fn get_before(&self, project: &ProjectId, job: &str, before: u32) -> Result<Job, AppError> {
+        let mut job = self.get(project, job).await?;
+        (job.follow_ups, job.earlier_follow_ups) = self.follow_ups_before(&job.id, before, u32::MAX).await?;
+        Ok(shortened::job(job))
+    }
+
+    /// A page of jobs: at `cursor`, or else the one with this number; the first by default.
+    pub async fn list(
+        &self,
+        permit: &QueryPermit,
+        project: &ProjectId,
+        query: JobQuery,
+        cursor: Option<String>,
+        page: Option<String>,
+    ) -> Result<JobPage, AppError> {
+        let (query, mut filter) = parse(&query)?;
+        let seal = Seal::of(project, &query);
+        let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+        filter.page_start = match (given(cursor), given(page)) {
+            (Some(cursor), _) => PageStart::At(seal.read(cursor.trim())?),
+            (None, Some(page)) => PageStart::Start((page_number(&page, PAGES_MAX)? - 1) * PAGE_JOBS as u64),
+            (None, None) => PageStart::default(),
+        };
+        let mut listed = self.store.jobs(permit, project, &filter).await?;
+        let mut room = Room::of_function();
+        listed.keep(|job| room.takes(job));
+        let Listed { jobs, next, previous, before, counts, attention, no_changes, revision, .. } = listed;
+        let total = match filter.state {
+            _ if filter.no_changes => no_changes,
+            Some(state) => counts.get(&state).copied().unwrap_or_default(),
+            None => counts.values().sum(),
+        };
+        let [next, previous] = [next, previous].map(|cursor| cursor.map(|cursor| seal.write(cursor)));
+        let excerpts = self.excerpts(permit, &query.q, &jobs).await?;
+        let batches = self.store.batch_summaries(&batches_of(&jobs)).await?;
+        let facets = self.facets.get(project, revision, self.store.facets(permit, project)).await?;
+        Ok(JobPage {
+            jobs,
+            next,
+            previous,
+            before,
+            total,
+            counts,
+            attention,
+            no_changes,
+            revision,
+            excerpts,
+            batches,
+            facets,
+        })
+    }
+
+    /// A page of jobs for programs, whose texts are loaded later.
+    pub async fn find(
+        &self,
+        permit: &QueryPermit,
+        project: &ProjectId,
+        wanted: JobsWanted,
+    ) -> Result<FoundJobs, AppError> {
+        let (query, filter) = parse(&wanted.query)?;
+        let seal = Seal::of(project, &query).and(&wanted.further_filters());
+        let page_start = match wanted.cursor.as_deref() {
+            Some(cursor) => PageStart::At(seal.read(cursor)?),
+            None => PageStart::default(),
+        };
+        let JobsWanted { page, created_from, created_before, page_jobs, .. } = wanted;
+        let page = page.map(|page| page_of(&page)).transpose()?;
+        let filter = JobFilter { page, created_from, created_before, page_jobs, page_start, ..filter };
+        let places = self.store.job_places(permit, project, &filter).await?;
+        Ok(FoundJobs { places, seal })
+    }
+
+    /// Those of `jobs` that exist, as lists show them, in this order.
+    pub async fn listed(&self, permit: &QueryPermit, jobs: &[JobId]) -> Result<Vec<Job>, AppError> {
+        Ok(self.store.listed_jobs(permit, jobs).await?)
+    }
+
+    /// The last follow-ups of a job before number `before`, at most `most` and at most 50, and how many are before them.
+    pub async fn follow_ups_before(
+        &self,
+        job: &JobId,
+        before: u32,
+        most: u32,
+    ) -> Result<(Vec<FollowUp>, u32), AppError> {
+        Ok(self.store.follow_ups_before(job, before, most).await?)
+    }
+
+    /// Excerpts around the match of the search `q`, for the jobs whose match is not visible in the title.
+    async fn excerpts(
+        &self,
+        permit: &QueryPermit,
+        q: &str,
+        jobs: &[Job],
+    ) -> Result<BTreeMap<String, String>, AppError> {
+        let words = SearchWords::of(q);
+        let Some(longest) = words.longest() else { return Ok(BTreeMap::new()) };
+        let mut excerpts = BTreeMap::new();
+        let mut elsewhere = Vec::new();
+        let is_in_sight = |job: &&Job| words.first(job.title()).is_some_and(|at| at < TITLE_CHARS);
+        for job in jobs.iter().filter(|job| !is_in_sight(job)) {
+            let mut texts = std::iter::once(&job.prompt).chain(job.follow_ups.iter().map(|it| &it.prompt));
+            match texts.find_map(|text| words.excerpt(text)).or_else(|| unseen_name(job, q)) {
+                Some(excerpt) => _ = excerpts.insert(job.id.to_string(), excerpt),
+                None => elsewhere.push(job.id.clone()),
+            }
+        }
+        for (job, text) in self.store.passages(permit, &elsewhere, &longest).await? {
+            excerpts.insert(job, words.excerpt(&text).unwrap_or(text));
+        }
+        Ok(excerpts)
+    }
+
+    /// Jobs that are new to `reader`, running jobs, jobs that need attention, and recently finished jobs. `connected`: also those whose
+    /// pull requests have waited too long. Does not mark anything as seen.
+    pub async fn overview(
+        &self,
+        permit: &QueryPermit,
+        project: &ProjectId,
+        reader: Reader,
+        connected: bool,
+    ) -> Result<JobsOverview, AppError> {
+        let filters = [
+            (JobQuery::default().with("status", "active"), SECTION_JOBS),
+            (JobQuery::default().with("needs", "attention"), SECTION_JOBS),
+            (JobQuery::default().with("pr", "yes").with("sort", "changed"), FINISHED_JOBS),
+        ];
+        let mut sections = Vec::with_capacity(filters.len());
+        for (filter, most) in &filters {
+            sections.push((parse(filter)?.1, *most));
+        }
+        let new = JobFilter {
+            new_to: Some(reader),
+            archived: Some(false),
+            sort: Sort::Changed,
+            ..JobFilter::default()
+        };
+        sections.push((new, SECTION_JOBS));
+        let sections = std::array::from_fn::<_, 4, _>(|at| (&sections[at].0, sections[at].1));
+        let Sections { jobs, counts, attention, no_changes, revision } =
+            self.store.sections(permit, project, sections).await?;
+        let [running, needing, mut finished, new] = jobs;
+        finished.retain(|job| matches!(job.state, JobState::Completed | JobState::Archived));
+        let batches = self.store.batch_summaries(&batches_of(&finished)).await?;
+        let ids: Vec<JobId> = running.iter().map(|job| job.id.clone()).collect();
+        let usual_times = self.usual_times.get(project, revision, self.store.usual_times(&ids)).await?;
+        let stale_before = self.clock.now().before(self.settings.current().review_stale_after);
+        let stale = match connected {
+            true => self.store.stale_reviews(project, stale_before, SECTION_JOBS).await?,
+            false => Vec::new(),
+        };
+        Ok(shortened::overview(JobsOverview {
+            new,
+            running,
+            usual_times,
+            needing,
+            stale,
+            finished,
+            batches,
+            counts,
+            attention,
+            no_changes,
+            revision,
+        }))
+    }
+
+    /// The initial values of a form: a new intent, and the draft. `form`: the key of a prefilled form for a new job.
+    pub async fn form(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        job: Option<&str>,
+        form: Option<&str>,
+    ) -> Result<JobForm, AppError> {
+        let job = job.filter(|job| !job.is_empty());
+        let job: Option<JobId> = job.map(str::parse).transpose().map_err(AppError::bad_input)?;
+        let subject = match &job {
+            Some(job) => job.to_string(),
+            None => new_job(form_key(form)?.as_ref()),
+        };
+        let of = DraftKey { user_id: &caller.user.id, project, subject: &subject };
+        let (draft, other_drafts) = match job {
+            Some(_) => (self.store.draft(of).await?, Vec::new()),
+            None => self.store.new_job_drafts(of).await?,
+        };
+        let draft_saved_at = draft.as_ref().map(|draft| draft.saved_at);
+        let (draft, draft_paths, draft_template) =
+            draft.map(|draft| (draft.text, draft.paths, draft.template)).unwrap_or_default();
+        let intent: IntentId = uuid::Uuid::new_v4().to_string().parse().map_err(AppError::bad_input)?;
+        let prompt_max = self.prompt_max();
+        Ok(JobForm { intent, draft, draft_paths, draft_template, draft_saved_at, other_drafts, prompt_max })
+    }
+}
+
+fn no_such_job() -> AppError {
+    AppError::not_found("That job does not exist in this project.")
+}
+
+/// The branch or the id of the job, if it is or begins with the search `q`: a row shows neither.
+fn unseen_name(job: &Job, q: &str) -> Option<String> {
+    let q = q.trim().to_lowercase();
+    let remote = job.remote.as_ref()?;
+    let branch = remote.git_ref.as_deref().map(|branch| ("Branch", branch));
+    let mut names = branch.into_iter().chain([("Platform id", remote.id.as_str())]);
+    let (what, name) = names.find(|(_, name)| !q.is_empty() && name.to_lowercase().starts_with(&q))?;
+    Some(format!("{what} {name}"))
+}
+
+/// The batches with more than one job among `jobs`.
+fn batches_of(jobs: &[Job]) -> Vec<BatchId> {
+    let mut counts = BTreeMap::<_, usize>::new();
+    for batch in jobs.iter().filter_map(|job| job.batch.as_ref()) {
+        *counts.entry(batch.as_str()).or_default() += 1;
+    }
+    let several = counts.into_iter().filter(|(_, jobs)| *jobs > 1);
+    several.filter_map(|(batch, _)| batch.parse().ok()).collect()
+}
+
+/// Parses at most `most` comma-separated ids of jobs.
+pub fn job_ids(ids: &str, most: usize) -> Result<Vec<JobId>, AppError> {
+    let ids = ids.split(',').map(str::trim).filter(|id| !id.is_empty());
+    let ids: Vec<JobId> = ids.map(str::parse).collect::<Result<_, _>>().map_err(AppError::bad_input)?;
+    if ids.len() > most {
+        return Err(AppError::bad_input(format!("At most {most} jobs can be chosen at once.")));
+    }
+    Ok(ids)
+}
+
+/// The number of a page, from 1 to `most`.
+pub(super) fn page_number(page: &str, most: u64) -> Result<u64, AppError> {
+    let number = page.trim().parse().ok().filter(|number| (1..=most).contains(number));
+    number.ok_or_else(|| AppError::bad_input("The page must be a number from 1."))
+}

@@ -1,0 +1,172 @@
+//! Deliveries with an unknown outcome. A person decides: not started and to be sent again, or started and to be
+//! tracked.
+
+use crate::caller::Caller;
+use crate::jobs::Jobs;
+use clients::upstream::UpstreamError;
+use clients::upstream::governor::Scope;
+use model::error::AppError;
+use model::id::{JobId, ProjectId, RemoteId};
+use model::job::{BulkResult, DeliveryState, Job, RemoteJob};
+use model::time::Timestamp;
+use store::StoreError;
+use store::jobs::intents::Intent;
+use store::jobs::unresolved::{AcceptedAs, UnresolvedDelivery};
+
+/// A submitted decision; only the project is validated.
+pub struct Decision {
+    pub project: ProjectId,
+    pub job: String,
+    /// The position of the message in its job.
+    pub message: i64,
+    /// The attempt when the form was rendered.
+    pub attempt: i64,
+    /// `not_started` or `started`.
+    pub outcome: String,
+    pub remote_id: Option<String>,
+}
+
+impl Jobs {
+    /// Carries out a decision once: the same one again returns the current job, a different one is refused.
+    pub async fn resolve(&self, caller: &Caller, decision: Decision) -> Result<Job, AppError> {
+        let job: JobId = decision.job.parse().map_err(AppError::bad_input)?;
+        let message = self.store.message_at(&decision.project, &job, decision.message).await?;
+        let message =
+            message.ok_or_else(|| AppError::not_found("That prompt does not exist in this project."))?;
+        let delivery = UnresolvedDelivery {
+            project: &decision.project,
+            job: &job,
+            position: decision.message,
+            attempt: decision.attempt,
+        };
+        match decision.outcome.as_str() {
+            "not_started" => self.send_again(caller, &delivery, &message).await,
+            "started" => self.mark_accepted(caller, &delivery, &message, decision.remote_id.as_deref()).await,
+            _ => Err(AppError::bad_input("The outcome must be not_started or started.")),
+        }
+    }
+
+    async fn send_again(
+        &self,
+        caller: &Caller,
+        delivery: &UnresolvedDelivery<'_>,
+        message: &Intent,
+    ) -> Result<Job, AppError> {
+        let note = format!("{} marked it as not started. It is sent again.", caller.user.name);
+        if self.store.send_again(caller.authority(), delivery, &note).await? {
+            let scope = Scope::of_message(&message.project, message.position);
+            self.start_delivery(message.message_id.clone(), scope);
+        } else {
+            // After two clicks, or the same decision by two people, the first one counts. Both requests return its
+            // result.
+            let now = self.store.message_at(delivery.project, delivery.job, delivery.position).await?;
+            if now.is_none_or(|now| now.attempt <= delivery.attempt) {
+                return Err(already_resolved());
+            }
+        }
+        self.job_after_delivery(message).await
+    }
+
+    /// Queues all jobs of the project again whose outcome was unknown at `as_of`: a person decided that none of them was started. Returns the jobs.
+    pub async fn send_all_again(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        as_of: Timestamp,
+    ) -> Result<BulkResult, AppError> {
+        let note = format!(
+            "{} marked this job, and all others with an unknown outcome, as not started. It is sent again.",
+            caller.user.name
+        );
+        let as_of = as_of.min(self.clock.now());
+        let jobs = self.store.send_all_again(caller.authority(), project, as_of, &note).await?;
+        self.announce_outcome();
+        Ok(BulkResult { jobs })
+    }
+
+    async fn mark_accepted(
+        &self,
+        caller: &Caller,
+        delivery: &UnresolvedDelivery<'_>,
+        message: &Intent,
+        remote_id: Option<&str>,
+    ) -> Result<Job, AppError> {
+        if message.state != DeliveryState::Unknown || message.attempt != delivery.attempt {
+            return Err(already_resolved());
+        }
+        let name = &caller.user.name;
+        let (remote, note);
+        let accepted_as = match delivery.position {
+            0 => {
+                remote = self.fetch_untracked(delivery.project, remote_id.unwrap_or_default()).await?;
+                note = format!("{name} marked it as started, with the id {}.", remote.id);
+                AcceptedAs::Job(&remote)
+            }
+            _ => {
+                note = format!("{name} marked it as accepted.");
+                AcceptedAs::FollowUp
+            }
+        };
+        let next_poll_at = self.next_poll();
+        match self.store.mark_accepted(caller.authority(), delivery, accepted_as, &note, next_poll_at).await {
+            Ok(true) => {
+                self.announce_outcome();
+                self.job_after_delivery(message).await
+            }
+            Ok(false) => Err(already_resolved()),
+            Err(error) => Err(conflict_or(error, caller, remote_id.unwrap_or_default())),
+        }
+    }
+
+    /// The upstream's job with a typed id, if Docket has no job with that id.
+    pub(super) async fn fetch_untracked(
+        &self,
+        project: &ProjectId,
+        typed: &str,
+    ) -> Result<RemoteJob, AppError> {
+        let id: RemoteId = typed.trim().parse().map_err(AppError::bad_input)?;
+        self.must_be_untracked(project, id.as_str()).await?;
+        let permit = self.governor.acquire_lookup(project).await?;
+        let remote = self.upstream.job(permit, project, id.as_str()).await.map_err(|error| match error {
+            UpstreamError::Refused { status: 404, .. } => not_in_project(id.as_str()),
+            error => error.into(),
+        })?;
+        // The platform may accept several spellings of one job id.
+        self.must_be_untracked(project, &remote.id).await?;
+        Ok(remote)
+    }
+
+    async fn must_be_untracked(&self, project: &ProjectId, remote_id: &str) -> Result<(), AppError> {
+        match self.store.job_of_remote(project, remote_id).await? {
+            Some(job) => Err(AppError::conflict(format!(
+                "Docket already has a job with this id: /p/{project}/jobs/{job}."
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The error for the id `remote_id` of a job that Docket already has. Without access to its project, the caller gets
+/// the same error as for a missing job.
+pub(super) fn conflict_or(error: StoreError, caller: &Caller, remote_id: &str) -> AppError {
+    match error {
+        StoreError::OtherProject(project, job) if caller.project(project.as_str()).is_ok() => {
+            AppError::conflict(format!(
+                "This job belongs to another project, so nothing was changed: /p/{project}/jobs/{job}."
+            ))
+        }
+        StoreError::OtherProject(..) => not_in_project(remote_id.trim()),
+        error if error.is_duplicate() => AppError::conflict("Docket already has a job with this id."),
+        error => error.into(),
+    }
+}
+
+fn not_in_project(remote_id: &str) -> AppError {
+    AppError::not_found(format!(
+        "No job of this project has the id {remote_id}, so nothing was changed. Check the id."
+    ))
+}
+
+fn already_resolved() -> AppError {
+    AppError::conflict("Someone else has already decided this. Reload the page to see the result.")
+}

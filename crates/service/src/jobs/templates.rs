@@ -1,0 +1,265 @@
+//! Validating, saving, changing and deleting templates.
+
+use std::collections::BTreeMap;
+
+use crate::caller::Caller;
+use crate::jobs::Jobs;
+use base::nfc::nfc;
+use base::query_permits::QueryPermit;
+use model::error::{AppError, ErrorCode};
+use model::id::{ProjectId, TemplateId};
+use model::name::is_plain;
+use model::saved_template::{
+    NAME_MAX_CHARS, RESERVED_PLACEHOLDERS, SavedTemplate, TemplateForm, TemplateText,
+};
+use model::template::{filled, placeholders};
+use model::unfilled::{unfilled, warning};
+use store::jobs::drafts::{Draft, DraftKey, Replaces};
+
+/// The maximum number of templates per project.
+const TEMPLATES_MAX: u32 = 100;
+/// The maximum number of placeholders per template.
+const PLACEHOLDERS_MAX: usize = 20;
+
+/// A submitted template, not yet validated.
+pub struct PostedTemplate {
+    /// Empty for a new one.
+    pub template: Option<String>,
+    pub name: String,
+    pub text: String,
+}
+
+impl Jobs {
+    pub async fn templates(
+        &self,
+        permit: &QueryPermit,
+        project: &ProjectId,
+    ) -> Result<Vec<SavedTemplate>, AppError> {
+        Ok(self.store.templates(permit, project).await?)
+    }
+
+    pub async fn template_texts(&self, project: &ProjectId) -> Result<Vec<TemplateText>, AppError> {
+        Ok(self.store.template_texts(project).await?)
+    }
+
+    /// The ids of the project's templates, by name.
+    pub async fn template_ids(&self, project: &ProjectId) -> Result<Vec<TemplateId>, AppError> {
+        Ok(self.store.template_ids(project).await?)
+    }
+
+    /// A template; `None` if it was deleted.
+    pub async fn template(
+        &self,
+        project: &ProjectId,
+        id: &TemplateId,
+    ) -> Result<Option<TemplateText>, AppError> {
+        let found = self.store.template(project, id).await?;
+        Ok(found.map(|(name, text)| TemplateText { id: id.clone(), name, text }))
+    }
+
+    /// The initial values of the template form. A draft takes precedence over the saved text.
+    pub async fn template_form(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        template: Option<&str>,
+    ) -> Result<TemplateForm, AppError> {
+        let id = template_id(template)?;
+        let saved = match &id {
+            Some(id) => Some(self.store.template(project, id).await?.ok_or_else(missing)?),
+            None => None,
+        };
+        let (name, text) = saved.unwrap_or_default();
+        let saved_draft = self.store.draft(draft_key(caller, project, &subject(id.as_ref()))).await?;
+        let (name, text) = match saved_draft {
+            Some(saved_draft) => (saved_draft.paths, saved_draft.text),
+            None => (name, text),
+        };
+        Ok(TemplateForm { id, name, text, text_max: self.prompt_max() })
+    }
+
+    /// Saves a new template or changes one. An invalid one is saved as a draft.
+    pub async fn save_template(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        posted: PostedTemplate,
+    ) -> Result<TemplateId, AppError> {
+        let id = template_id(posted.template.as_deref())?;
+        let subject = subject(id.as_ref());
+        let of = draft_key(caller, project, &subject);
+        let outcome = self.write_template(caller, project, id.as_ref(), &posted).await;
+        let worth_saving = !posted.text.contains('\0') && !posted.name.contains('\0');
+        match &outcome {
+            Ok(_) => self.store.drop_draft(caller.authority(), of, Replaces::Any, None).await?,
+            // Drafts have no name, and templates have no pages: the draft's pages field stores the name. A draft of a
+            // missing template could not be opened.
+            Err(error) if worth_saving && error.code != ErrorCode::NotFound => {
+                let (text, paths) = (posted.text.clone(), posted.name.clone());
+                let draft = Draft { text, paths, ..Draft::default() };
+                self.store.save_draft(caller.authority(), of, &draft, None, Replaces::Any).await?;
+            }
+            Err(_) => {}
+        }
+        outcome
+    }
+
+    async fn write_template(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        id: Option<&TemplateId>,
+        posted: &PostedTemplate,
+    ) -> Result<TemplateId, AppError> {
+        let posted_name = nfc(&posted.name);
+        let name = name(&posted_name)?;
+        let text = text(&posted.text, self.prompt_max())?;
+        let written = match id {
+            None => self.store.add_template(caller.authority(), project, name, &text, TEMPLATES_MAX).await,
+            Some(id) => {
+                let changed = self.store.change_template(caller.authority(), project, id, name, &text).await;
+                if matches!(changed, Ok(false)) {
+                    return Err(missing());
+                }
+                changed.map(|_| Some(id.clone()))
+            }
+        };
+        match written {
+            Ok(Some(id)) => Ok(id),
+            Ok(None) => Err(AppError::bad_input(format!(
+                "A project has at most {TEMPLATES_MAX} templates. Delete an unused one first."
+            ))),
+            Err(error) if error.is_duplicate() => Err(AppError::bad_input(
+                "A template with that name already exists in this project. Choose another name.",
+            )),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub async fn remove_template(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        template: &str,
+    ) -> Result<(), AppError> {
+        let id = template_id(Some(template))?.ok_or_else(missing)?;
+        let removed = self.store.remove_template(caller.authority(), project, &id).await?;
+        if removed { Ok(()) } else { Err(missing()) }
+    }
+
+    /// The prompt of a job from a template: `prompt`, or else the text of the template, with its placeholders filled in.
+    ///
+    /// # Errors
+    /// If a value has no placeholder, or a placeholder has neither a value nor a default.
+    pub async fn filled(
+        &self,
+        project: &ProjectId,
+        template: &str,
+        prompt: Option<String>,
+        values: &BTreeMap<String, String>,
+    ) -> Result<String, AppError> {
+        let id: TemplateId = template.parse().map_err(AppError::bad_input)?;
+        let (_, text) = self.store.template(project, &id).await?.ok_or_else(missing)?;
+        let text = prompt.unwrap_or(text);
+        let names = placeholders(&text);
+        if let Some(unknown) = values.keys().find(|name| !names.contains(&name.as_str())) {
+            return Err(AppError::bad_input(format!("The template has no placeholder “{unknown}”.")));
+        }
+        let values = values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let filled = filled(&text, &values, self.prompt_max() as usize);
+        let filled = filled.ok_or_else(|| AppError::bad_input("The filled-in prompt is too long."))?;
+        match warning(&unfilled(&filled)) {
+            Some(warning) => Err(AppError::new(ErrorCode::UnfilledPlaceholder, warning)),
+            None => Ok(filled),
+        }
+    }
+
+    /// The id of the template with this name.
+    pub async fn template_named(&self, project: &ProjectId, name: &str) -> Result<TemplateId, AppError> {
+        let found = self.store.template_named(project, nfc(name).trim()).await?;
+        found.ok_or_else(|| AppError::not_found("There is no template with that name in this project."))
+    }
+
+    pub(super) async fn must_be_a_template(
+        &self,
+        project: &ProjectId,
+        id: &TemplateId,
+    ) -> Result<(), AppError> {
+        let found = self.store.template(project, id).await?;
+        found
+            .map(|_| ())
+            .ok_or_else(|| AppError::not_found("This template no longer exists. Start the job without it."))
+    }
+}
+
+/// Parses a submitted template id; empty is none.
+pub(super) fn template_id(posted: Option<&str>) -> Result<Option<TemplateId>, AppError> {
+    posted.filter(|id| !id.is_empty()).map(str::parse).transpose().map_err(AppError::bad_input)
+}
+
+pub(super) fn missing() -> AppError {
+    AppError::not_found("That template does not exist in this project.")
+}
+
+fn subject(id: Option<&TemplateId>) -> String {
+    format!("template/{}", id.map(TemplateId::as_str).unwrap_or_default())
+}
+
+fn draft_key<'a>(caller: &'a Caller, project: &'a ProjectId, subject: &'a str) -> DraftKey<'a> {
+    DraftKey { user_id: &caller.user.id, project, subject }
+}
+
+fn name(name: &str) -> Result<&str, AppError> {
+    let name = name.trim();
+    if !(1..=NAME_MAX_CHARS).contains(&name.chars().count()) || !is_plain(name) {
+        return Err(AppError::bad_input(format!(
+            "A template's name has 1 to {NAME_MAX_CHARS} visible characters."
+        )));
+    }
+    Ok(name)
+}
+
+fn text(text: &str, most: u32) -> Result<String, AppError> {
+    let text = nfc(&text.replace("\r\n", "\n")).into_owned();
+    let length = text.chars().count();
+    if text.trim().is_empty() || text.contains('\0') || length > most as usize {
+        return Err(AppError::bad_input(format!(
+            "A template's text has 1 to {most} characters, and no NUL character; this one has {length}."
+        )));
+    }
+    let placeholders = placeholders(&text);
+    if placeholders.len() > PLACEHOLDERS_MAX {
+        return Err(AppError::bad_input(format!("A template has at most {PLACEHOLDERS_MAX} placeholders.")));
+    }
+    if let Some(reserved) =
+        placeholders.iter().find(|placeholder| RESERVED_PLACEHOLDERS.contains(placeholder))
+    {
+        return Err(AppError::bad_input(format!(
+            "A placeholder cannot be called {reserved}. Choose another name for it."
+        )));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn template_name_has_1_to_80_characters() {
+        assert_eq!(name("  Check a page "), Ok("Check a page"));
+        assert!(name(&"é".repeat(NAME_MAX_CHARS)).is_ok());
+        for wrong in ["", "  ", "a\nb", "a\0", &"x".repeat(NAME_MAX_CHARS + 1)] {
+            assert!(name(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn template_text_has_a_limited_number_of_valid_placeholders() {
+        assert_eq!(text("Check {{page}}\r\nnow", 100).as_deref(), Ok("Check {{page}}\nnow"));
+        assert!(text(" \n", 100).is_err() && text("a\0", 100).is_err() && text("abc", 2).is_err());
+        assert!(text("Do {{prompt}}", 100).is_err());
+        let many: String = (0..=PLACEHOLDERS_MAX).map(|n| format!("{{{{p{n}}}}}")).collect();
+        assert!(text(&many, 1_000).is_err());
+    }
+}

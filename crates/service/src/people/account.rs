@@ -1,0 +1,110 @@
+//! A person's own account: the password and the sessions.
+
+use secrecy::SecretString;
+
+use crate::auth::attempts::Attempts;
+use crate::auth::current_password::CurrentPassword;
+use crate::auth::hashing::Requester;
+use crate::auth::passkeys::Passkeys;
+use crate::auth::password::Passwords;
+use crate::auth::second_factor::SecondFactors;
+use crate::auth::{password, refusal};
+use crate::caller::Caller;
+use base::clock::Clock;
+use model::account::{Account, SignedIn};
+use model::error::AppError;
+use model::flash::Confirmation;
+use model::id::SessionId;
+use model::time::Timestamp;
+use store::Store;
+use store::accounts::admission::{self, Admitted};
+
+/// The callers' own accounts: passwords, second factors and sessions.
+#[derive(Clone)]
+pub struct OwnAccount(pub(super) OwnAccountServices);
+
+/// The services that [`OwnAccount`] uses.
+#[derive(Clone)]
+pub struct OwnAccountServices {
+    pub store: Store,
+    pub clock: Clock,
+    pub attempts: Attempts,
+    pub passwords: Passwords,
+    pub current_password: CurrentPassword,
+    pub second_factors: SecondFactors,
+    pub passkeys: Passkeys,
+}
+
+impl OwnAccount {
+    pub fn new(services: OwnAccountServices) -> Self {
+        Self(services)
+    }
+
+    /// The caller's account, for its page. `idle_since`: sessions that were not used since then have ended. `device`: the caller's, which
+    /// is proposed as the name of a passkey.
+    pub async fn account(
+        &self,
+        caller: &Caller,
+        idle_since: Timestamp,
+        device: String,
+    ) -> Result<Account, AppError> {
+        let user = &caller.user;
+        let sessions = self.0.store.sessions_of(&user.id, self.0.clock.now(), idle_since).await?;
+        let sessions = sessions.into_iter().map(|session| SignedIn {
+            is_here: caller.session.as_ref() == Some(&session.id_hash),
+            id: session.id_hash,
+            device: session.device,
+            address: session.client_ip,
+            since: session.created_at,
+            last_used: session.last_used_at,
+        });
+        Ok(Account {
+            sees_all_projects: caller.sees_all_projects(),
+            sessions: sessions.collect(),
+            second_factor: self.0.second_factors.state(caller.authorization()).await?,
+            passkeys: self.0.passkeys.of(user, device).await?,
+        })
+    }
+
+    /// Changes the password, given the old one. Ends all sessions. Returns the person whose session is to be renewed.
+    pub async fn change_password(
+        &self,
+        caller: &Caller,
+        old: String,
+        new: String,
+    ) -> Result<Option<Admitted>, AppError> {
+        let user = &caller.user;
+        self.0.current_password.check(user, caller.client_ip, old).await?;
+        let new = SecretString::from(new);
+        password::check_choice(&new, &user.name).map_err(AppError::bad_input)?;
+        let hash = match self.0.passwords.hash(new, Requester::new(caller.client_ip, true)).await {
+            Ok(hash) => hash,
+            Err(error) => return Err(refusal::unchecked(error, &self.0.attempts, caller.client_ip).await),
+        };
+        self.0.store.set_password_hash(caller.authority(), &user.name, &hash).await?;
+        tracing::info!(user = user.name, "password changed");
+        Ok(self.0.store.account_by_id(&user.id).await?.and_then(admission::Account::admitted))
+    }
+
+    /// Ends one of the caller's sessions.
+    pub async fn sign_out(&self, caller: &Caller, session: &str) -> Result<Confirmation, AppError> {
+        let session: SessionId = session.parse().map_err(AppError::bad_input)?;
+        if !self.0.store.end_session(caller.authority(), session.as_str()).await? {
+            return Err(AppError::not_found(
+                "That session has already ended. Reload the page to see the current ones.",
+            ));
+        }
+        Ok(Confirmation::new("Session ended."))
+    }
+
+    /// Ends all of the caller's sessions except the current one.
+    pub async fn sign_out_others(&self, caller: &Caller) -> Result<Confirmation, AppError> {
+        let this = caller.session.as_deref().unwrap_or_default();
+        let ended = self.0.store.end_other_sessions(caller.authority(), this).await?;
+        Ok(Confirmation::new(match ended {
+            0 => "You were not signed in anywhere else.".to_owned(),
+            1 => "1 other session was ended.".to_owned(),
+            ended => format!("{ended} other sessions were ended."),
+        }))
+    }
+}
