@@ -5,7 +5,7 @@ use leptos::prelude::*;
 #[cfg(feature = "ssr")]
 use crate::server::{
     auth::{device, guard, session_store::Sessions, sign_in},
-    http::flash,
+    request::flash,
 };
 use model::account::Account;
 use model::error::AppError;

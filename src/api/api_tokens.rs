@@ -6,7 +6,7 @@ use leptos::prelude::*;
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
-use crate::server::http::{flash, forms};
+use crate::server::request::{flash, forms};
 use model::api_token::{ApiToken, OwnTokens};
 use model::error::AppError;
 use model::flash::Confirmation;

@@ -5,13 +5,13 @@
 use leptos::prelude::*;
 
 #[cfg(feature = "ssr")]
-use crate::api::{REVISION_HEADER, UNREAD_HEADER};
-#[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
-use crate::server::http::forms;
+use crate::server::request::forms;
 use model::draft::SavedDraft;
 use model::error::AppError;
+#[cfg(feature = "ssr")]
+use model::headers::{REVISION_HEADER, UNREAD_HEADER};
 #[cfg(feature = "ssr")]
 use model::job::ShownFollowUps;
 use model::job::{BulkResult, Job, JobBadge, JobForm, JobPage, JobsOverview, Notifications};

@@ -4,9 +4,9 @@
 use leptos::prelude::*;
 
 #[cfg(feature = "ssr")]
-use crate::server::auth::{challenge_cookie, guard, sign_in};
+use crate::server::auth::{guard, sign_in, step_cookie::challenge};
 #[cfg(feature = "ssr")]
-use crate::server::http::flash;
+use crate::server::request::flash;
 use model::error::AppError;
 use model::flash::Confirmation;
 #[cfg(feature = "ssr")]
@@ -35,7 +35,7 @@ pub async fn use_passkey(credential: String, next: Option<String>) -> Result<(),
 pub async fn request_proof(password: String) -> Result<String, AppError> {
     let (caller, state) = guard::of::<RequestProof>()?;
     let options = state.passkeys.begin_proof(caller.authorization(), password).await?;
-    Ok(challenge_cookie::store_challenge(options, &state.public_url))
+    Ok(challenge::store_challenge(options, &state.public_url))
 }
 
 /// The options for `navigator.credentials.create`, in JSON. A caller with a second factor also sends a code, a recovery
@@ -47,16 +47,16 @@ pub async fn begin_passkey(
     proof: Option<String>,
 ) -> Result<String, AppError> {
     let (caller, state) = guard::of::<BeginPasskey>()?;
-    let fields = challenge_cookie::proof_fields(password, code, proof, &state.public_url);
+    let fields = challenge::proof_fields(password, code, proof, &state.public_url);
     let options = state.own_account.begin_passkey(&caller, fields).await?;
-    Ok(challenge_cookie::store_challenge(options, &state.public_url))
+    Ok(challenge::store_challenge(options, &state.public_url))
 }
 
 /// Adds the passkey that the browser created. Without recovery codes, returns new ones, which are shown once.
 #[server(prefix = "/api", endpoint = "passkeys/add")]
 pub async fn add_passkey(name: String, credential: String) -> Result<Confirmation, AppError> {
     let (caller, state) = guard::of::<AddPasskey>()?;
-    let token = challenge_cookie::take_token(&state.public_url);
+    let token = challenge::take_token(&state.public_url);
     let added = state.passkeys.add(caller.authorization(), &token, &name, &credential).await;
     let confirmation = added.map(|codes| {
         let sentence =
@@ -85,7 +85,7 @@ pub async fn remove_passkey(
     credential: Option<String>,
 ) -> Result<Confirmation, AppError> {
     let (caller, state) = guard::of::<RemovePasskey>()?;
-    let fields = challenge_cookie::proof_fields(password, code, credential, &state.public_url);
+    let fields = challenge::proof_fields(password, code, credential, &state.public_url);
     let removed = state.own_account.remove_passkey(&caller, &passkey, fields).await;
     let confirmation = removed.map(|still_on| match still_on {
         true => Confirmation::new(

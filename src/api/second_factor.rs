@@ -3,9 +3,9 @@
 use leptos::prelude::*;
 
 #[cfg(feature = "ssr")]
-use crate::server::auth::{challenge_cookie, guard};
+use crate::server::auth::{guard, step_cookie::challenge};
 #[cfg(feature = "ssr")]
-use crate::server::http::flash;
+use crate::server::request::flash;
 use model::error::AppError;
 use model::flash::Confirmation;
 #[cfg(feature = "ssr")]
@@ -23,7 +23,7 @@ pub async fn begin_second_factor(
     credential: Option<String>,
 ) -> Result<Confirmation, AppError> {
     let (caller, state) = guard::of::<BeginSecondFactor>()?;
-    let fields = challenge_cookie::proof_fields(password, code, credential, &state.public_url);
+    let fields = challenge::proof_fields(password, code, credential, &state.public_url);
     let begun = state.own_account.begin_authenticator(&caller, fields).await;
     let confirmation = begun
         .map(|()| Confirmation::new("Add the secret to your authenticator, then enter the code it shows."));
@@ -63,7 +63,7 @@ pub async fn remove_second_factor(
     credential: Option<String>,
 ) -> Result<Confirmation, AppError> {
     let (caller, state) = guard::of::<RemoveSecondFactor>()?;
-    let fields = challenge_cookie::proof_fields(password, Some(code), credential, &state.public_url);
+    let fields = challenge::proof_fields(password, Some(code), credential, &state.public_url);
     let removed = state.own_account.remove_authenticator(&caller, fields).await;
     let confirmation = removed.map(|still_on| match still_on {
         true => Confirmation::new("From now on, signing in needs your password and a passkey."),

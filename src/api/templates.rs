@@ -5,7 +5,7 @@ use leptos::prelude::*;
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
-use crate::server::http::forms;
+use crate::server::request::forms;
 use model::error::AppError;
 #[cfg(feature = "ssr")]
 use model::saved_template::TemplateText;

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
-use crate::server::http::flash;
+use crate::server::request::flash;
 use model::budget::Budgets;
 use model::error::AppError;
 #[cfg(feature = "ssr")]

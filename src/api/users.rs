@@ -6,7 +6,7 @@ use leptos::prelude::*;
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
-use crate::server::http::flash;
+use crate::server::request::flash;
 use model::error::AppError;
 use model::flash::Confirmation;
 #[cfg(feature = "ssr")]

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
-use crate::server::http::{flash, forms};
+use crate::server::request::{flash, forms};
 use model::error::AppError;
 #[cfg(feature = "ssr")]
 use model::flash::Confirmation;

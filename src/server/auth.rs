@@ -3,12 +3,10 @@
 pub mod backend;
 mod background;
 pub mod bearer;
-pub mod challenge_cookie;
 pub mod client_ip;
 pub mod device;
 pub mod gate;
 pub mod guard;
-pub mod link_cookie;
 pub mod origin;
 mod required_factor;
 pub mod retry_later;

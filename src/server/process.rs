@@ -1,7 +1,6 @@
-//! The process: its listeners, background tasks, clock, heartbeat, backups, retention and signals.
+//! The process: its listeners, backups, the reload of its configuration, and signals.
 
 pub mod backups;
-pub mod heartbeat;
 pub mod listen;
 pub mod reload;
 pub mod restore;

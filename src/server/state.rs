@@ -13,10 +13,9 @@ use tokio_util::sync::CancellationToken;
 use self::services::{
     AuthServices, BaseServices, UpstreamServices, code_host_connections, history, jobs, webhook_sender,
 };
+use crate::server::assets;
 use crate::server::auth::client_ip::UnknownProxy;
-use crate::server::http::assets;
-use crate::server::http::flash::FlashStore;
-use crate::server::process::heartbeat::Heartbeat;
+use crate::server::request::flash::FlashStore;
 use crate::server::telemetry::figures::LatestFigures;
 use base::clock::Clock;
 use base::config::{CodeHostsConfig, PublicUrl, UpstreamConfig, WebhookConfig};
@@ -44,6 +43,7 @@ use service::auth::refusal_record::RefusalRecord;
 use service::auth::second_factor::SecondFactors;
 use service::auth::single_sign_on::SingleSignOn;
 use service::clock_check::ClockCheck;
+use service::heartbeat::Heartbeat;
 use service::history::History;
 use service::jobs::{Jobs, Timing};
 use service::people::People;

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use docket::server::http::assets::package_dir;
+use docket::server::assets::package_dir;
 use reqwest::Method;
 use reqwest::header::ACCEPT_ENCODING;
 

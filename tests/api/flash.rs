@@ -1,6 +1,6 @@
 //! Flash messages: the outcome of a plain form is shown on the next page, once, only to the browser that posted it.
 
-use docket::server::http::flash::Owner;
+use docket::server::request::flash::Owner;
 use model::flash::FlashMessage;
 use reqwest::Method;
 use reqwest::header::ACCEPT;

@@ -18,6 +18,7 @@ pub mod draft;
 pub mod error;
 pub mod excerpt;
 pub mod flash;
+pub mod headers;
 pub mod history;
 pub mod id;
 pub mod job;

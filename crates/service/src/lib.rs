@@ -6,6 +6,7 @@ pub mod audit;
 pub mod auth;
 pub mod caller;
 pub mod clock_check;
+pub mod heartbeat;
 pub mod history;
 pub mod jobs;
 pub mod people;

@@ -4,8 +4,8 @@
 use axum::extract::{MatchedPath, Request};
 use axum::http::Method;
 
-use crate::api::REFRESH_HEADER;
-use crate::server::http::forms;
+use crate::server::request::forms;
+use model::headers::REFRESH_HEADER;
 
 /// Endpoints that an open page polls. If they counted, an abandoned browser would stay signed in.
 const POLLED: [&str; 4] =

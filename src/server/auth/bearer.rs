@@ -18,7 +18,7 @@ pub use self::limits::TokenLimits;
 use self::limits::{Wait, add_limits, add_spent};
 use super::gate::Passed;
 use super::{client_ip, guard};
-use crate::server::http::problem::Problem;
+use crate::server::request::problem::Problem;
 use crate::server::state::AppState;
 use model::api_token::Scope;
 use model::audit::{Action, Actor, AuditEvent};

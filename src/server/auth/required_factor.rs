@@ -4,7 +4,7 @@
 use axum::response::{IntoResponse, Redirect, Response};
 
 use super::roles::{self, Access};
-use crate::server::http::error_response::status_of;
+use crate::server::request::error_response::status_of;
 use crate::server::state::AppState;
 use model::error::{AppError, ErrorCode};
 use model::links;

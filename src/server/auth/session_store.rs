@@ -11,7 +11,7 @@ use axum_login::tower_sessions::cookie::time::OffsetDateTime;
 use axum_login::tower_sessions::session::{Id, Record};
 use axum_login::tower_sessions::session_store::{Error, Result, SessionStore};
 
-use crate::server::http::cookie::CookieName;
+use crate::server::request::cookie::CookieName;
 use crate::server::state::AppState;
 use base::clock::Clock;
 use model::time::Timestamp;

@@ -12,7 +12,8 @@ use leptos_axum::ResponseOptions;
 use secrecy::SecretString;
 
 use super::backend::{AuthSession, Backend, BackendError, Credentials, SessionUser};
-use super::{client_ip, device, link_cookie, session_store};
+use super::step_cookie::link;
+use super::{client_ip, device, session_store};
 use crate::server::state::AppState;
 use base::instruments::SignInMeans;
 use base::nfc::nfc;
@@ -142,7 +143,7 @@ pub async fn end() -> Result<(), AppError> {
 /// browser has stored.
 pub async fn read_link(link: Option<&str>) -> Result<Option<LinkPurpose>, AppError> {
     let state: AppState = expect_context();
-    let link = link_cookie::of_request(&state, link);
+    let link = link::of_request(&state, link);
     let link = state.store.link(&token::hash(&link), state.clock.now()).await?;
     Ok(link.map(|link| match link {
         Link::FirstAdministrator => LinkPurpose::FirstAdministrator,
@@ -156,7 +157,7 @@ pub fn store_link(pasted: &str) -> Result<(), AppError> {
     let token = one_time_link::token_in(pasted).ok_or_else(|| {
         AppError::bad_input("This is not a one-time link of Docket. Copy the whole link and paste it again.")
     })?;
-    link_cookie::store(&expect_context(), token);
+    link::store(&expect_context(), token);
     Ok(())
 }
 
@@ -169,7 +170,7 @@ pub async fn with_link(
     password: String,
 ) -> Result<String, AppError> {
     let state: AppState = expect_context();
-    let link = link_cookie::of_request(&state, link);
+    let link = link::of_request(&state, link);
     let ip = request_ip()?;
     let (link, now, from) = (token::hash(&link), state.clock.now(), ip.to_string());
     // Checked before hashing, which is expensive; links cannot be guessed.
@@ -198,7 +199,7 @@ pub async fn with_link(
         }
     };
     let user = user.ok_or_else(link_is_over)?;
-    link_cookie::store(&state, "");
+    link::store(&state, "");
     if state.second_factors.is_on(&user).await? {
         second_step::begin(&state, &user, None).await?;
         return Ok(CODE_PAGE.to_owned());

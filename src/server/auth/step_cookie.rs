@@ -1,9 +1,12 @@
 //! Cookies of an unfinished sign-in, new passkey or one-time link: valid for minutes and for one purpose. They do not
 //! open a session.
 
+pub mod challenge;
+pub mod link;
+
 use axum::http::{HeaderMap, HeaderValue};
 
-use crate::server::http::cookie::{self, CookieName};
+use crate::server::request::cookie::{self, CookieName};
 use base::config::PublicUrl;
 
 /// The purpose of a cookie.

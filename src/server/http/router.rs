@@ -41,12 +41,12 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 
 use self::outage::Pulse;
+use crate::server::assets;
 use crate::server::auth::backend::Backend;
 use crate::server::auth::client_ip;
 use crate::server::auth::gate::gate;
 use crate::server::auth::origin::same_origin;
 use crate::server::auth::session_store::{self, Sessions, with_owner};
-use crate::server::http::assets;
 use crate::server::state::AppState;
 use base::config::AccessConfig;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use moka::future::Cache;
 
-use crate::server::http::problem::seconds;
+use crate::server::request::problem::seconds;
 use crate::server::state::AppState;
 use model::id::ApiTokenId;
 use service::auth::attempts::network;

@@ -3,7 +3,7 @@
 use leptos::prelude::expect_context;
 
 use super::second_step;
-use crate::server::auth::challenge_cookie;
+use crate::server::auth::step_cookie::challenge;
 use crate::server::state::AppState;
 use base::instruments::SignInMeans;
 use model::error::AppError;
@@ -15,7 +15,7 @@ pub async fn request_passkey(second: bool) -> Result<String, AppError> {
         true => state.passkeys.begin_second_step(super::request_ip()?, &second_step::token(&state)).await?,
         false => state.passkeys.begin_sign_in(super::request_ip()?).await?,
     };
-    Ok(challenge_cookie::store_challenge(challenge, &state.public_url))
+    Ok(challenge::store_challenge(challenge, &state.public_url))
 }
 
 /// Opens a session if `credential` is a valid response to the challenge. Returns the redirect path.
@@ -27,7 +27,7 @@ pub async fn with_passkey(credential: &str, next: Option<&str>) -> Result<String
 }
 
 async fn by_passkey(state: &AppState, credential: &str, next: Option<&str>) -> Result<String, AppError> {
-    let token = challenge_cookie::take_token(&state.public_url);
+    let token = challenge::take_token(&state.public_url);
     let (user, next) = state
         .passkeys
         .finish(super::request_ip()?, &token, &second_step::token(state), credential, next)

@@ -7,7 +7,7 @@ use leptos_axum::ResponseOptions;
 
 use crate::server::auth::session_store;
 use crate::server::auth::step_cookie::{self, Purpose};
-use crate::server::http::{cookie, flash};
+use crate::server::request::{cookie, flash};
 use crate::server::state::AppState;
 use base::instruments::SignInMeans;
 use model::error::{AppError, ErrorCode};

@@ -9,7 +9,7 @@ use axum::{Extension, Router};
 use url::form_urlencoded;
 
 use super::export::file;
-use crate::server::http::error_response::{ErrorResponse, in_words};
+use crate::server::request::error_response::{ErrorResponse, in_words};
 use crate::server::state::AppState;
 use model::audit_query::AuditQuery;
 use model::user::Role;

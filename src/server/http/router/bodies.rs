@@ -18,7 +18,7 @@ use crate::api::jobs::{CreateJob, ImportJob, SaveDraft, SendFollowUp, SimilarJob
 use crate::api::templates::SaveTemplate;
 use crate::server::auth::gate;
 use crate::server::auth::roles::{self, Access};
-use crate::server::http::error_response::status_of;
+use crate::server::request::error_response::status_of;
 use crate::server::state::AppState;
 use model::error::AppError;
 

@@ -12,7 +12,7 @@ use axum::{Extension, Router};
 use futures::StreamExt;
 use serde::Deserialize;
 
-use crate::server::http::error_response::{ErrorResponse, in_words};
+use crate::server::request::error_response::{ErrorResponse, in_words};
 use crate::server::state::AppState;
 use clients::upstream::page_views::PageViewsQuery;
 use model::audit::{Action, AuditEvent};

@@ -10,16 +10,16 @@ use leptos::server_fn::error::SERVER_FN_ERROR_HEADER;
 use url::form_urlencoded;
 
 use super::server_fns::error_in;
-use crate::api::REFRESH_HEADER;
 use crate::server::auth::origin::came_from;
 use crate::server::auth::session_store;
-use crate::server::http::error_response::status_of;
-use crate::server::http::flash::{COOKIE, ConfirmationSlot, LIFETIME, Owner, storable_fields};
-use crate::server::http::{cookie, forms};
+use crate::server::request::error_response::status_of;
+use crate::server::request::flash::{COOKIE, ConfirmationSlot, LIFETIME, Owner, storable_fields};
+use crate::server::request::{cookie, forms};
 use crate::server::state::AppState;
 use base::config::PublicUrl;
 use model::error::AppError;
 use model::flash::{Confirmation, FlashMessage, PendingFlash};
+use model::headers::REFRESH_HEADER;
 use service::caller::Caller;
 
 pub(super) async fn carry(State(state): State<AppState>, request: Request, next: Next) -> Response {

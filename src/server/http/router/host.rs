@@ -6,7 +6,7 @@ use axum::http::{StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use crate::server::http::forms::accepts_html;
+use crate::server::request::forms::accepts_html;
 use base::config::PublicUrl;
 use model::error::AppError;
 

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 
 use crate::server::auth::bearer::TokenCaller;
-use crate::server::http::error_response::ErrorResponse;
+use crate::server::request::error_response::ErrorResponse;
 use base::query_permits::QueryPermit;
 use model::error::AppError;
 use service::caller::Caller;

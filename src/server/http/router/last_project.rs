@@ -5,7 +5,7 @@ use axum::http::request::Parts;
 use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
 
-use crate::server::http::cookie::{self, CookieName};
+use crate::server::request::cookie::{self, CookieName};
 use crate::ui::pages::frame::LastProject;
 use base::config::PublicUrl;
 use model::user::Project;

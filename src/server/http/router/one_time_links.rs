@@ -8,7 +8,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 use url::form_urlencoded;
 
-use crate::server::auth::link_cookie;
+use crate::server::auth::step_cookie::link;
 use crate::server::auth::step_cookie::{self, Purpose};
 use crate::server::state::AppState;
 use model::links;
@@ -23,7 +23,7 @@ pub(super) async fn exchange(State(state): State<AppState>, request: Request, ne
         return next.run(request).await;
     };
     let cookie: HeaderValue = match one_time_link::token_in(&sent) {
-        Some(token) => link_cookie::cookie(token, &state.public_url),
+        Some(token) => link::cookie(token, &state.public_url),
         None => step_cookie::set(Purpose::OneTimeLink, "", 0, &state.public_url),
     };
     ([(SET_COOKIE, cookie)], Redirect::to(links::SET_UP)).into_response()

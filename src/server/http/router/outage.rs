@@ -11,8 +11,8 @@ use axum::response::{IntoResponse, Response};
 use tokio::sync::Mutex;
 
 use crate::server::auth::session_store::DatabaseFailed;
-use crate::server::http::error_response::status_of;
-use crate::server::http::forms::accepts_html;
+use crate::server::request::error_response::status_of;
+use crate::server::request::forms::accepts_html;
 use crate::server::state::AppState;
 use model::error::AppError;
 use store::Store;

@@ -15,8 +15,8 @@ use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions, generate_rout
 
 use super::{last_project, v1};
 use crate::app::{App, shell};
-use crate::server::auth::link_cookie;
-use crate::server::http::cookie;
+use crate::server::auth::step_cookie::link;
+use crate::server::request::cookie;
 use crate::server::state::AppState;
 use crate::ui::clock::RequestTime;
 use crate::ui::look::Look;
@@ -71,9 +71,7 @@ pub(super) fn context(state: &AppState) -> impl Fn() + Clone + Send + Sync + 'st
                 provide_context(session);
             }
             if parts.uri.path() == links::SET_UP {
-                provide_context(StoredLink(
-                    link_cookie::stored_token(&parts.headers, &state.public_url).is_some(),
-                ));
+                provide_context(StoredLink(link::stored_token(&parts.headers, &state.public_url).is_some()));
             }
             if parts.uri.path() == links::API_REFERENCE {
                 provide_context(ApiReferenceText(v1::reference(state.public_url.origin())));

@@ -15,7 +15,7 @@ use crate::api::archive_and_tags::{
     ArchiveJobs, DismissJobs, TagJobs, UnarchiveJobs, UndismissJobs, UntagJobs,
 };
 use crate::api::users::{ChangePerson, InvitePerson};
-use crate::server::http::error_response::status_of;
+use crate::server::request::error_response::status_of;
 use crate::server::state::AppState;
 use model::error::{AppError, ErrorCode};
 

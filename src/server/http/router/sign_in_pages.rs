@@ -18,7 +18,7 @@ use crate::api::session::EnterCode;
 use crate::server::auth::client_ip;
 use crate::server::auth::sign_in::{self, CODE_PAGE};
 use crate::server::auth::step_cookie::{self, Purpose};
-use crate::server::http::error_response::{ErrorResponse, status_of};
+use crate::server::request::error_response::{ErrorResponse, status_of};
 use crate::server::state::AppState;
 use crate::ui::pages::sign_in_step::{self, Document};
 use base::instruments::SignInMeans;

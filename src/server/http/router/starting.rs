@@ -10,7 +10,7 @@ use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 
 use super::headers;
-use crate::server::http::problem::Problem;
+use crate::server::request::problem::Problem;
 use model::error::{AppError, ErrorCode};
 
 /// When clients may try again.

@@ -38,7 +38,7 @@ use super::{addresses, forwarding, host, large_responses, panics};
 use crate::server::auth::bearer::{TokenCaller, TokenLimits, authenticate};
 use crate::server::auth::client_ip;
 use crate::server::http::api_reference;
-use crate::server::http::problem::{self, Problem};
+use crate::server::request::problem::{self, Problem};
 use crate::server::state::AppState;
 use model::api_token::Scope;
 use model::error::AppError;

@@ -9,9 +9,9 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen_futures::JsFuture;
 
 use super::Reply;
-use crate::api::{REFRESH_HEADER, REVISION_HEADER, UNREAD_HEADER};
 use crate::ui::islands::json;
 use model::error::{AppError, ErrorCode};
+use model::headers::{REFRESH_HEADER, REVISION_HEADER, UNREAD_HEADER};
 
 /// Limit of the body of a `keepalive` request, in bytes.
 const LAST_BYTES: usize = 60_000;

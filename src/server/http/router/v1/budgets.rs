@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::errors::ReadErrors;
 use crate::server::auth::bearer::TokenCaller;
-use crate::server::http::problem::Problem;
+use crate::server::request::problem::Problem;
 use model::api_token::Scope;
 use model::budget::Meter;
 use model::time::Timestamp;

@@ -2,7 +2,7 @@
 
 use utoipa::IntoResponses;
 
-use crate::server::http::problem::Problem;
+use crate::server::request::problem::Problem;
 
 /// The errors of endpoints that read.
 #[derive(IntoResponses)]

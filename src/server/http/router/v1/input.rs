@@ -13,8 +13,8 @@ use tokio::time::timeout;
 use utoipa::IntoParams;
 
 use crate::server::auth::bearer::TokenCaller;
-use crate::server::http::problem::Problem;
 use crate::server::http::router::bodies;
+use crate::server::request::problem::Problem;
 use crate::server::state::AppState;
 use model::error::AppError;
 

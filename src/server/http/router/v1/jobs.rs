@@ -18,7 +18,7 @@ use super::input::{Body, Fields, IdempotencyKey};
 use super::job_body::{FollowUpBody, JobBody};
 use super::long_list::{LongBody, loaded};
 use crate::server::auth::bearer::TokenCaller;
-use crate::server::http::problem::Problem;
+use crate::server::request::problem::Problem;
 use base::nfc::nfc;
 use base::query_permits::QueryPermit;
 use model::api_token::Scope;

@@ -15,7 +15,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use super::input::is_json;
-use crate::server::http::problem::OwnFormat;
+use crate::server::request::problem::OwnFormat;
 
 /// A layer of the service at `/mcp`, inside of the one that receives the body.
 pub(super) async fn check(request: Request, next: Next) -> Response {

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::sending::{self, Pieces};
 use crate::server::auth::bearer::TokenCaller;
-use crate::server::http::problem::Problem;
+use crate::server::request::problem::Problem;
 use base::query_permits::QueryPermit;
 use model::error::AppError;
 use service::response_size::FREE_MAX_BYTES;

@@ -11,7 +11,7 @@ use super::errors::ReadErrors;
 use super::input::Fields;
 use super::long_list::{LongBody, loaded};
 use crate::server::auth::bearer::TokenCaller;
-use crate::server::http::problem::Problem;
+use crate::server::request::problem::Problem;
 use clients::upstream::page_views::PageViewsQuery;
 use model::analytics_query::days_or_default;
 use model::api_token::Scope;

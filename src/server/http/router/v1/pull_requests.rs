@@ -13,7 +13,7 @@ use super::errors::ReadErrors;
 use super::job_body::PullRequestBody;
 use super::long_list::{LongBody, written};
 use crate::server::auth::bearer::TokenCaller;
-use crate::server::http::problem::Problem;
+use crate::server::request::problem::Problem;
 use model::api_token::Scope;
 use model::error::AppError;
 use model::pull_request::{ReviewedJob, Reviews, WaitingFor};

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::errors::ReadErrors;
 use super::long_list::LongBody;
 use crate::server::auth::bearer::TokenCaller;
-use crate::server::http::problem::Problem;
+use crate::server::request::problem::Problem;
 use model::api_token::Scope;
 use model::error::AppError;
 use model::saved_template::TemplateText;

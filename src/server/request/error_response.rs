@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use crate::server::http::forms::accepts_html;
+use crate::server::request::forms::accepts_html;
 use model::error::{AppError, ErrorCode};
 
 /// The status of a response with this code.

@@ -10,7 +10,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-use crate::server::http::error_response::status_of;
+use crate::server::request::error_response::status_of;
 use model::error::{AppError, ErrorCode, shortened};
 
 pub const CONTENT_TYPE: &str = "application/problem+json";

@@ -11,11 +11,11 @@ use thiserror::Error;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
+use crate::clock_check::ClockCheck;
+use crate::jobs::Jobs;
 use base::clock::Clock;
 use base::tasks::{Task, Tasks};
 use base::work::Work;
-use service::clock_check::ClockCheck;
-use service::jobs::Jobs;
 use store::{FileFault, Store};
 
 /// The interval of heartbeats.

@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
 
-use super::step_cookie::{self, Purpose};
+use crate::server::auth::step_cookie::{self, Purpose};
 use crate::server::state::AppState;
 use base::config::PublicUrl;
 use service::auth::one_time_link::token_in;
@@ -25,7 +25,7 @@ pub fn stored_token(headers: &HeaderMap, public_url: &PublicUrl) -> Option<Strin
 }
 
 /// The token of the current request: the submitted one, or else the stored one.
-pub(super) fn of_request(state: &AppState, sent: Option<&str>) -> String {
+pub fn of_request(state: &AppState, sent: Option<&str>) -> String {
     if let Some(sent) = sent.filter(|sent| !sent.trim().is_empty()) {
         return token_in(sent).unwrap_or_default().to_owned();
     }
@@ -34,7 +34,7 @@ pub(super) fn of_request(state: &AppState, sent: Option<&str>) -> String {
 }
 
 /// Stores this token in the browser with the response to the current request. An empty token removes the stored one.
-pub(super) fn store(state: &AppState, token: &str) {
+pub fn store(state: &AppState, token: &str) {
     let cookie = match token {
         "" => step_cookie::set(Purpose::OneTimeLink, "", 0, &state.public_url),
         token => cookie(token, &state.public_url),
