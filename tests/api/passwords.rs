@@ -81,7 +81,7 @@ async fn outdated_password_hash_is_replaced_at_sign_in() {
 #[tokio::test]
 async fn failed_sign_ins_are_indistinguishable() {
     let installation = Installation::configured("http://127.0.0.1:9")
-        .set("DOCKET_LOG", "info,service::auth::password=trace");
+        .set("DOCKET_LOG", "info,docket_service::auth::password=trace");
     for name in ["olga", "otto"] {
         installation.run_with_input(&["user", "add", name, "--role", "viewer"], PASSWORD);
     }
