@@ -153,11 +153,17 @@ impl History {
         }
     }
 
+    /// A step, if this process has the lease. With nothing to fetch now, it leaves the lease to others: their configuration may name other
+    /// projects.
     async fn step_alone(&self) -> anyhow::Result<Step> {
-        match self.store.acquire_history_lease(&self.work, self.clock.now(), LEASE).await? {
-            true => self.step().await,
-            false => Ok(Step::Wait(None)),
+        if !self.store.acquire_history_lease(&self.work, self.clock.now(), LEASE).await? {
+            return Ok(Step::Wait(None));
         }
+        let step = self.step().await?;
+        if matches!(step, Step::Wait(_)) {
+            self.store.release_history_lease(&self.work).await?;
+        }
+        Ok(step)
     }
 
     fn until(&self, until: Option<Timestamp>) -> Duration {

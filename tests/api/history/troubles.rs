@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use base::settings::Settings as LiveSettings;
 use clients::upstream::governor::Scope;
 use model::day::{Day, DayRange};
 use model::page_views::{PageViews, ViewCounts};
@@ -192,6 +193,28 @@ async fn one_of_two_processes_syncs_until_it_ends() {
     stop_other.cancel();
     second.await.unwrap();
     assert_eq!(requested_days(&app, "docs").await.len(), 8, "no day was fetched twice");
+}
+
+/// One process has not read yet that there is another project.
+#[tokio::test]
+async fn process_with_nothing_to_fetch_leaves_other_projects_to_another() {
+    let app = TestApp::with(keeping(3)).await;
+    app.upstream.on_views(site(|_, _| 1)).await;
+    let other = app.idle_state(app.clock().clone(), Duration::from_secs(3)).await;
+    let state = app.state();
+    let all = state.settings();
+    let projects = all.projects.iter().filter(|project| project.id.as_str() == "api").cloned().collect();
+    state.settings.replace(LiveSettings { projects, ..(*all).clone() }, app.clock().now());
+    let (stop, mut running) = (CancellationToken::new(), Vec::new());
+    for (history, project) in [(state.history.clone(), "api"), (other.history.clone(), "docs")] {
+        let until_then = stop.clone();
+        running.push(tokio::spawn(async move { history.run(until_then).await }));
+        until("the days are here", async || (rows(&app, project).await.len() == 3).then_some(())).await;
+    }
+    stop.cancel();
+    for task in running {
+        task.await.unwrap();
+    }
 }
 
 #[tokio::test]

@@ -33,7 +33,7 @@ pub(super) struct ProjectBackoff {
 }
 
 impl Backoff {
-    /// Records a failed call for a day. The project is paused if another day failed before and none succeeded since, or if
+    /// Records a failed call for a day. The project is paused if the day fails for the first time, another one failed before and none succeeded since, or if
     /// pages of the day are stored.
     pub(super) fn day_failed(
         &mut self,
@@ -43,7 +43,9 @@ impl Backoff {
         now: Timestamp,
     ) {
         let before = self.projects.get(project);
-        let is_other = before.and_then(|before| before.day).is_some_and(|day| day != failed.day);
+        // A day that failed before is no new evidence against the project.
+        let is_new = failed.failures == 1;
+        let is_other = is_new && before.and_then(|before| before.day).is_some_and(|day| day != failed.day);
         if has_pages && !is_other {
             let failures = before.map_or(0, |before| before.failures);
             let until = failed.next_try_at;
@@ -199,6 +201,24 @@ mod tests {
         let failed = failed.unwrap();
         assert!(is_paused(&failed, NOW.plus_seconds(3_599)) && !is_paused(&failed, NOW.plus_seconds(3_600)));
         assert!(!is_paused(&failed, NOW.plus_seconds(-86_400)), "the clock was set back");
+    }
+
+    #[test]
+    fn days_that_failed_before_do_not_pause_the_project_again() {
+        let mut backoff = Backoff::default();
+        let mut bad = ["2026-11-20", "2026-09-01", "2026-09-02"].map(|text| of_day(day(text)));
+        for failed in &bad {
+            backoff.day_failed(&project(), failed, false, NOW);
+        }
+        assert!(backoff.of(&project(), NOW).is_some(), "the platform may be failing");
+        backoff.succeeded(&project());
+        for _ in 0..5 {
+            for failed in &mut bad {
+                *failed = next_failure(Some(failed), failed.day, FetchFailure::Failed, NOW);
+                backoff.day_failed(&project(), failed, false, NOW);
+                assert!(backoff.of(&project(), NOW).is_none(), "{failed:?}");
+            }
+        }
     }
 
     #[test]
