@@ -223,8 +223,12 @@ async fn every_prompt_is_sent_once_although_replies_to_commits_are_lost() {
         // A person whose form was not confirmed sends it again, to whichever process responds.
         for attempt in n.. {
             let response = post_prompt(&browsers[attempt % browsers.len()], &prompt, &intent).await.unwrap();
-            if response.is_some_and(|response| response.status == 200) {
-                break;
+            if let Some(response) = response {
+                if response.status == 200 {
+                    break;
+                }
+                let text = response.text;
+                assert!(!text.contains("nothing was sent"), "the prompt may have been stored: {text}");
             }
         }
         prompt

@@ -82,7 +82,7 @@ impl AppError {
         )
     }
 
-    /// The database stopped responding while the request was processed.
+    /// The database stopped responding while the request was processed, and a change may have been stored.
     pub fn database_silent() -> Self {
         Self::new(
             ErrorCode::DatabaseUnavailable,

@@ -69,7 +69,7 @@ pub struct Store {
 #[derive(Debug, Error)]
 pub enum StoreError {
     #[error("the database did not answer: {0}")]
-    Unavailable(#[source] sqlx::Error),
+    Unavailable(sqlx::Error),
     #[error(transparent)]
     Revoked(Revoked),
     #[error("the database could not be migrated: {0}")]
@@ -152,6 +152,12 @@ impl StoreError {
             }
             _ => self.is_corrupt(),
         }
+    }
+
+    /// Whether the connection was lost, so that a write may have been committed although it failed.
+    pub fn has_unknown_end(&self) -> bool {
+        use sqlx::Error::{Io, Protocol, Tls, WorkerCrashed};
+        matches!(self, Self::Unavailable(Io(_) | Protocol(_) | Tls(_) | WorkerCrashed))
     }
 
     /// Whether a unique constraint was violated.
@@ -289,7 +295,10 @@ impl From<StoreError> for AppError {
             }
             error => {
                 tracing::error!(%error, "database error");
-                Self::database_unavailable()
+                match error.has_unknown_end() {
+                    true => Self::database_silent(),
+                    false => Self::database_unavailable(),
+                }
             }
         }
     }

@@ -261,15 +261,11 @@ impl Jobs {
         };
         match room {
             Err(error) if error.code == ErrorCode::BudgetSpent && form.queue => {
-                self.store.insert_intent((&form.authorization).into(), new, Scheduling::Queued(None)).await?;
+                self.insert(form, new, Scheduling::Queued(None)).await?;
             }
             room => {
                 room?;
-                let committed = self
-                    .store
-                    .insert_intent((&form.authorization).into(), new, Scheduling::Immediate)
-                    .await?;
-                if let Some(message_id) = committed {
+                if let Some(message_id) = self.insert(form, new, Scheduling::Immediate).await? {
                     self.start_delivery(message_id, scope);
                 }
             }
@@ -284,6 +280,26 @@ impl Jobs {
             }
             // The job to follow up was rejected meanwhile.
             None => Err(nothing_to_follow_up()),
+        }
+    }
+
+    /// Commits the intent and returns the id of its message; `None` if it exists already. If the reply to the commit was lost, a read decides
+    /// whether the intent exists; then its message is due, and the next look at due messages sends it.
+    async fn insert(
+        &self,
+        form: &Form,
+        new: NewIntent<'_>,
+        scheduling: Scheduling<'_>,
+    ) -> Result<Option<String>, AppError> {
+        let (author, intent) = (&new.author.id, new.intent);
+        match self.store.insert_intent((&form.authorization).into(), new, scheduling).await {
+            Err(error) if error.has_unknown_end() => {
+                match self.store.find_intent(author, intent).await.ok().flatten() {
+                    Some(_) => Ok(None),
+                    None => Err(error.into()),
+                }
+            }
+            inserted => Ok(inserted?),
         }
     }
 

@@ -39,6 +39,9 @@ pub(super) const REFERENCES: &str = "SELECT DISTINCT t.name, f.\"table\"
 const DANGLING: &str = "it is a symbolic link to a file that does not exist. Docket creates no database through a link: \
     set the path of the file itself";
 
+/// The room that a start needs at least, in bytes.
+const ROOM_TO_START: u64 = 1024 * 1024;
+
 /// What a commit survives.
 #[derive(Clone, Copy)]
 enum Durability {
@@ -69,16 +72,30 @@ impl Durability {
 
 pub(super) async fn open(url: &str, copy: UpgradeCopy, waits: Waits) -> Result<Opened, StoreError> {
     let path = path_of(url);
-    let options = any_options_of(&path, false)?;
-    let metadata = create_file(&path).and_then(|file| file.metadata());
-    let file = identified(&path, metadata)?;
-    let first = open_first(&path).await?;
+    open_file(&path, copy, waits).await.map_err(|error| explained(error, &path, backup::free_bytes(&path)))
+}
+
+/// SQLite reports a full disk in several ways, none of which names it. `free`: the bytes that are left on it.
+fn explained(error: StoreError, path: &Path, free: IoResult<u64>) -> StoreError {
+    match (error, free) {
+        (StoreError::Unavailable(_), Ok(free)) if free < ROOM_TO_START => {
+            StoreError::File { path: path.to_owned(), error: ErrorKind::StorageFull.into() }
+        }
+        (error, _) => error,
+    }
+}
+
+async fn open_file(path: &Path, copy: UpgradeCopy, waits: Waits) -> Result<Opened, StoreError> {
+    let options = any_options_of(path, false)?;
+    let metadata = create_file(path).and_then(|file| file.metadata());
+    let file = identified(path, metadata)?;
+    let first = open_first(path).await?;
     if first.is_set_aside {
-        return Err(StoreError::SetAside(path));
+        return Err(StoreError::SetAside(path.to_owned()));
     }
     let pool = connections(8, Durability::Disk, waits).connect_with(options.clone()).await?;
     first.connection.close().await?;
-    migrate(&pool, &path, copy).await?;
+    migrate(&pool, path, copy).await?;
     let counts = connections(1, Durability::Process, waits).connect_lazy_with(options);
     opened(pool, counts, file, waits)
 }
@@ -210,4 +227,20 @@ fn create_file(path: &Path) -> IoResult<File> {
 /// Whether a result code, primary or extended, is about the values of a statement. Codes of PostgreSQL have five characters.
 pub(super) fn concerns_values(code: &str) -> bool {
     code.len() < 5 && code.parse::<u32>().is_ok_and(|code| OF_VALUES.contains(&(code % 256)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn full_disk_is_named() {
+        let explained = |free: u64| {
+            let error = StoreError::Unavailable(sqlx::Error::PoolTimedOut);
+            explained(error, Path::new("/var/lib/docket.db"), Ok(free)).to_string()
+        };
+        let full = explained(4_096);
+        assert!(full.contains("/var/lib/docket.db") && full.contains("no storage space"), "{full}");
+        assert!(explained(10 * ROOM_TO_START).contains("did not answer"));
+    }
 }
