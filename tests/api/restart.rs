@@ -262,5 +262,7 @@ async fn start_that_cannot_record_its_heartbeat_ends_with_an_error() {
     installation.ledger().refuse("INSERT ON instances", "1 = 1").await;
     let server = installation.serve(&["serve"]);
     assert_eq!(server.ended().await.code(), Some(1), "{}", server.output());
-    assert!(server.output().contains("recording what an earlier run left behind"), "{}", server.output());
+    let output = server.output();
+    assert!(output.contains("recording what an earlier run left behind"), "{output}");
+    assert!(!output.contains("listening"), "it was ready before: {output}");
 }

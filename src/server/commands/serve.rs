@@ -67,6 +67,7 @@ pub async fn serve(
         code_hosts: &config.code_hosts,
     };
     let state = AppState::new(state_config, store, clock, &docket)?;
+    begin(&state).await?;
     tracing::info!(%address, public_url = state.public_url.origin(), "listening");
     if let Some(traces) = &config.traces {
         let collector = traces.endpoint.origin().ascii_serialization();
@@ -174,11 +175,16 @@ pub async fn run_with_history(
     ended
 }
 
-/// Serves requests, delivers and polls jobs and sends webhooks until `stop`; then finishes the work in progress. The
-/// history is not fetched, so that tests can count every call.
-pub async fn run(state: AppState, listener: TcpListener, stop: CancellationToken) -> anyhow::Result<()> {
+/// Records that this process runs, and what an earlier run left behind. A process that cannot do so must not become ready.
+pub async fn begin(state: &AppState) -> anyhow::Result<()> {
     state.heartbeat.begin().await.context("recording what an earlier run left behind")?;
     state.jobs.log_prompts_of_removed_projects().await;
+    Ok(())
+}
+
+/// After [`begin`]: serves requests, delivers and polls jobs and sends webhooks until `stop`; then finishes the work in progress. The
+/// history is not fetched, so that tests can count every call.
+pub async fn run(state: AppState, listener: TcpListener, stop: CancellationToken) -> anyhow::Result<()> {
     let over = CancellationToken::new();
     let heartbeat = background({
         let (heartbeat, over) = (state.heartbeat.clone(), over.clone());

@@ -235,6 +235,7 @@ impl TestApp {
                 AppState::new(state_config, store, clock, docket()).unwrap()
             });
             let state = assemble(store, clock, poll_interval);
+            serve::begin(&state).await.unwrap();
             let server = tokio::spawn(serve::run(state.clone(), listener, until));
             (state, assemble, address, server)
         });
