@@ -164,4 +164,6 @@ pub struct LimitStatus {
     pub waiting: u32,
     /// The end of a pause that the upstream requested.
     pub paused_until: Option<Timestamp>,
+    /// While the queue waits because of failures, or after a refusal: the time of its next try.
+    pub next_try_at: Option<Timestamp>,
 }

@@ -123,7 +123,7 @@ pub fn wait(at: Timestamp, now: Timestamp) -> Option<String> {
 
 /// The time until `at`, rounded up to minutes: `4 min`.
 pub fn until(at: Timestamp, now: Timestamp) -> String {
-    format!("{} min", (at.seconds_since(now) + 59) / 60)
+    format!("{} min", ((at.seconds_since(now) + 59) / 60).max(1))
 }
 
 #[cfg(test)]

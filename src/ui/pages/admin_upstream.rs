@@ -146,10 +146,13 @@ fn operation(status: OperationStatus) -> AnyView {
 }
 
 fn limit(status: LimitStatus) -> AnyView {
-    let next = match (status.meter.next_fits_at, status.paused_until.is_some()) {
-        (None, _) => "Now".into_any(),
-        (Some(at), false) => view! { "Used up, next call " {ahead(at)} }.into_any(),
-        (Some(at), true) => view! { "The platform requested a pause, next call " {ahead(at)} }.into_any(),
+    let next = match (status.next_try_at, status.meter.next_fits_at, status.paused_until.is_some()) {
+        (Some(at), ..) => view! { "Paused, next try " {ahead(at)} }.into_any(),
+        (None, None, _) => "Now".into_any(),
+        (None, Some(at), false) => view! { "Used up, next call " {ahead(at)} }.into_any(),
+        (None, Some(at), true) => {
+            view! { "The platform requested a pause, next call " {ahead(at)} }.into_any()
+        }
     };
     view! {
         <tr>

@@ -95,7 +95,10 @@ impl Webhooks {
         let delivered = response.status.is_some_and(|status| (200..300).contains(&status));
         if !delivered {
             let shown = address::shown(&due.address, due.kind);
-            tracing::warn!(event = %due.id, webhook = %due.webhook, address = shown, status = response.status, "not delivered");
+            tracing::warn!(
+                event = %due.id, webhook = %due.webhook, address = shown, status = response.status, reason = response.note.as_deref().filter(|_| response.status.is_none()),
+                "not delivered"
+            );
         }
         let pause = match (delivered, response.status, due.event.as_str()) {
             (true, ..) | (_, Some(GONE), _) | (_, _, TEST_EVENT) => None,

@@ -73,9 +73,14 @@ pub(super) fn waiting(project: &str, jobs: &JobsOverview, may_act: bool) -> AnyV
         let href = links::with_query(&links::jobs(project), &fields);
         view! { <p class="more"><a href=href>{number(jobs.no_changes)} " jobs made no changes"</a></p> }
     });
+    let unknown = jobs.counts.get(&JobState::Unknown).copied().unwrap_or_default();
+    let undecided = (may_act && unknown > 1).then(|| {
+        let href = links::with_query(&links::jobs(project), &[("status", JobState::Unknown.as_str())]);
+        view! { <p class="more"><a href=href>"Decide about all " {number(unknown)} " jobs with an unknown outcome"</a></p> }
+    });
     let reviews = (!jobs.stale.is_empty())
         .then(|| view! { <p class="more"><a href=links::reviews(project)>"All reviews"</a></p> });
-    let more = view! { {all} {unchanged} {reviews} }.into_any();
+    let more = view! { {all} {undecided} {unchanged} {reviews} }.into_any();
     section(heading, view! { {rows.collect_view()} {stale} }, none, "Nothing needs your attention.", more)
 }
 
