@@ -314,50 +314,85 @@ async fn queue_waits_while_the_key_is_refused() {
     assert_eq!(sent(&app).await, ["three"]);
 }
 
-/// A rule of a firewall refuses the first prompt of the queue, and no other.
-#[tokio::test]
-async fn prompt_refused_twice_is_rejected_and_others_are_sent() {
-    let (app, operator) = spent().await;
-    let first = queued(&operator, "three").await;
-    let second = queued(&operator, "four").await;
+/// The upstream refuses these prompts with status 403, and accepts others.
+async fn refuses(app: &TestApp, refused: &'static [&'static str]) {
     app.upstream.reset().await;
     app.upstream
         .on_create(|request: &Request| {
             let body: Value = request.body_json().unwrap();
-            match body["prompt"] == "three" {
+            let prompt = body["prompt"].as_str().unwrap();
+            match refused.contains(&prompt) {
                 true => ResponseTemplate::new(403).set_body_json(json!({"error": "blocked by a rule"})),
-                false => ResponseTemplate::new(201).set_body_json(remote_job("job_4", "active")),
+                false => {
+                    ResponseTemplate::new(201).set_body_json(remote_job(&format!("job_{prompt}"), "active"))
+                }
             }
         })
         .await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
-    let notice = async |project: &str| {
-        operator.post_json("/api/upstream/budgets", &[("project", project)]).await["notice"].clone()
-    };
+}
+
+async fn notice(operator: &Browser, project: &str) -> Value {
+    operator.post_json("/api/upstream/budgets", &[("project", project)]).await["notice"].clone()
+}
+
+/// A rule of a firewall refuses the first prompt of the queue, and no other.
+#[tokio::test]
+async fn prompt_refused_twice_is_rejected_and_others_do_not_wait_for_it() {
+    let (app, operator) = spent().await;
+    let first = queued(&operator, "three").await;
+    for prompt in ["four", "five"] {
+        queued(&operator, prompt).await;
+    }
+    refuses(&app, &["three"]).await;
     app.clock().advance(HOUR);
     exactly(&app, 1).await;
     let shown = operator.job(&first).await;
     let reason = shown["reason"].as_str().unwrap();
     assert!(shown["state"] == "queued" && reason.contains("blocked by a rule"), "{shown}");
-    // Only this operation of this project is paused, and another one that succeeds does not end it.
-    operator.post_json("/api/analytics/views", &[("project", "docs")]).await;
-    assert_eq!((notice("docs").await, notice("api").await), (json!("operation_refused"), json!(null)));
-    assert_eq!(waiting(&operator).await[0]["why"], "circuit_open");
-    let page = app.sign_in("ada").await.get("/admin/upstream").await.text;
-    assert!(page.contains("refuses these operations") && !page.contains("refused Docket’s key"), "{page}");
-
-    app.clock().advance(HOUR);
-    exactly(&app, 2).await;
-    assert_eq!(sent(&app).await, ["three", "three"]);
+    assert_eq!(order(&operator).await, ["four", "five", "three"]);
+    for count in [2, 3, 4] {
+        assert_eq!(notice(&operator, "docs").await, json!(null), "nothing is paused");
+        app.clock().advance(HOUR);
+        exactly(&app, count).await;
+    }
+    assert_eq!(sent(&app).await, ["three", "four", "five", "three"]);
     let shown = operator.job(&first).await;
     let reason = shown["reason"].as_str().unwrap();
     assert!(shown["state"] == "rejected" && reason.contains("blocked by a rule"), "{shown}");
+
+    queued(&operator, "six").await;
+    assert_eq!(notice(&operator, "docs").await, json!(null), "the second refusal was of the same prompt");
     app.clock().advance(HOUR);
-    exactly(&app, 3).await;
-    assert_eq!(
-        (&operator.job(&second).await["state"], notice("docs").await),
-        (&json!("active"), json!(null))
-    );
+    exactly(&app, 5).await;
+}
+
+#[tokio::test]
+async fn two_refused_prompts_pause_their_operation_until_it_succeeds() {
+    let (app, operator) = spent().await;
+    let jobs = [queued(&operator, "three").await, queued(&operator, "four").await];
+    refuses(&app, &["three", "four"]).await;
+    for count in [1, 2] {
+        assert_eq!(notice(&operator, "docs").await, json!(null));
+        app.clock().advance(HOUR);
+        exactly(&app, count).await;
+    }
+    // Only this operation of this project is paused, and another one that succeeds does not end it.
+    operator.post_json("/api/analytics/views", &[("project", "docs")]).await;
+    let notices = [notice(&operator, "docs").await, notice(&operator, "api").await];
+    assert_eq!(notices, [json!("operation_refused"), json!(null)]);
+    assert_eq!(waiting(&operator).await[0]["why"], "circuit_open");
+    let page = app.sign_in("ada").await.get("/admin/upstream").await.text;
+    assert!(page.contains("refuses these operations") && !page.contains("refused Docket’s key"), "{page}");
+    assert!(page.contains("Paused, next try"), "{page}");
+
+    refuses(&app, &[]).await;
+    for (count, job) in jobs.iter().enumerate() {
+        app.clock().advance(HOUR);
+        exactly(&app, count + 1).await;
+        assert_eq!(operator.job(job).await["state"], "active");
+        assert_eq!(notice(&operator, "docs").await, json!(null));
+    }
 }
 
 #[tokio::test]

@@ -224,11 +224,23 @@ impl Governor {
         Ok(paused.is_none() && self.meter(scope).await?.left() > 0)
     }
 
+    /// The platform refused a prompt of the scope for the second time, with status 403.
+    pub async fn prompt_is_refused(&self, scope: &Scope) {
+        if let Some(project) = scope.project() {
+            self.health.prompt_is_refused(scope.operation(), project).await;
+        }
+    }
+
     /// The projects whose prompts are paused because they keep failing.
     pub async fn failing_projects(&self, projects: &[Project]) -> Result<Vec<ProjectId>, StoreError> {
         let report = self.health.report().await?;
         let ids = projects.iter().map(|project| &project.id);
         Ok(ids.filter(|project| report.are_prompts_failing(project)).cloned().collect())
+    }
+
+    /// Whether the prompts of the project are paused because they keep failing. Those of batches are sent after the others then.
+    pub async fn are_prompts_failing(&self, project: &ProjectId) -> Result<bool, StoreError> {
+        Ok(self.health.report().await?.are_prompts_failing(project))
     }
 
     /// The reason why the first prompt of the scope's queue waits, and the expected times of its next `count` prompts.
@@ -402,12 +414,15 @@ impl Governor {
             Scope::FollowUps(project) => self.store.waiting_prompts(project, true).await?,
             Scope::Analytics | Scope::Polls(_) => 0,
         };
+        let now = self.clock.now();
+        let report = self.health.report().await?;
         Ok(LimitStatus {
+            next_try_at: report.queue_paused_until(scope.operation(), scope.project(), now),
             operation: scope.operation(),
             project: project.map(|project| project.name.clone()),
             meter: self.meter(scope).await?,
             waiting,
-            paused_until: self.store.paused_until(&scope.key(), self.clock.now()).await?,
+            paused_until: self.store.paused_until(&scope.key(), now).await?,
         })
     }
 

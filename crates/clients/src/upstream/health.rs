@@ -31,6 +31,15 @@ const LONGEST_PAUSE_OF_READS: Duration = Duration::from_secs(60);
 /// administrator has to act first. Prompts that a person submits do not wait.
 const REFUSAL_PAUSE: Duration = Duration::from_secs(300);
 
+/// The number of refusals in a row that pauses an operation of a project. One refused prompt is no evidence against the others: after the first
+/// refusal, another prompt is sent.
+const fn refusals_limit(operation: Operation) -> u32 {
+    match operation {
+        Operation::Create | Operation::FollowUp => 2,
+        Operation::Read | Operation::Views => 1,
+    }
+}
+
 /// How long a refusal is shown that nothing has tried since.
 pub(crate) const RECENT_SECONDS: i64 = 3_600;
 
@@ -161,12 +170,23 @@ impl Health {
                 store.close_circuits(&[&circuit]).await?;
                 match of {
                     Refused::Key => store.count_failure(KEY, 1, now).await?,
-                    Refused::Operation => store.note_refusal(&refusals, REFUSAL_PAUSE, now).await?,
+                    Refused::Operation => {
+                        store.note_refusal(&refusals, refusals_limit(operation), REFUSAL_PAUSE, now).await?;
+                    }
                     Refused::Request => {}
                 }
             }
         }
         store.record_outcome_of_call(name(operation), exchange.message(), now).await
+    }
+
+    /// After the platform refused a prompt for the second time: the fault is the prompt's, and does not pause the others. A failure to write
+    /// must not change the result.
+    pub(super) async fn prompt_is_refused(&self, operation: Operation, project: &ProjectId) {
+        let refusals = refusals(operation, project);
+        if let Err(error) = self.store.discount_refusal(&refusals, refusals_limit(operation)).await {
+            tracing::warn!(%error, "a refused prompt could not be told from a refused operation");
+        }
     }
 
     /// Resets the state of the key after it was replaced, and the refusals of the former one.

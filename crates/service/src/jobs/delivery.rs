@@ -52,6 +52,9 @@ const CLAIM_TTL: Duration = Duration::from_secs(20);
 /// outcome again changes nothing.
 const RECORD_TIMEOUT: Duration = Duration::from_secs(15);
 
+/// How long a prompt waits that the platform refused with status 403, before it is sent once more.
+const REFUSED_PROMPT: Duration = Duration::from_secs(300);
+
 /// The retry pause doubles this many times, starting at 50 ms.
 const PAUSE_DOUBLINGS: u32 = 5;
 
@@ -112,7 +115,7 @@ impl Jobs {
         }
         // While the prompts of a project keep failing, a single prompt is the probe if there is one: the prompts of batches wait.
         let failing = self.governor.failing_projects(&projects).await?;
-        for head in self.store.queue_heads(&projects, &failing).await? {
+        for head in self.store.queue_heads(&projects, &failing, self.clock.now()).await? {
             let scope = Scope::of_message(&head.project, head.position);
             if self.governor.may_send_next(&scope).await? {
                 self.start_delivery(head.id, scope);
@@ -211,15 +214,13 @@ impl Jobs {
         }
     }
 
-    /// Whether the platform answers a call that only reads, made because the prompts of the project keep failing: a poll, or else page views.
+    /// Whether the platform answers a call that only reads, made because the prompts of the project keep failing: a poll, or page views of a
+    /// project without a job. A poll has no published limit.
     async fn platform_answers(&self, scope: &Scope) -> anyhow::Result<bool> {
         let Some(project) = scope.project() else { return Ok(false) };
-        Ok(self.poll_answers(project).await? || self.views_answer(project).await?)
-    }
-
-    /// A poll has no published limit.
-    async fn poll_answers(&self, project: &ProjectId) -> anyhow::Result<bool> {
-        let Some(remote_id) = self.store.any_remote_job(project).await? else { return Ok(false) };
+        let Some(remote_id) = self.store.any_remote_job(project).await? else {
+            return self.views_answer(project).await;
+        };
         let Ok(permit) = self.governor.acquire_poll(project).await? else { return Ok(false) };
         Ok(answers(project, self.upstream.job(permit, project, &remote_id).await))
     }
@@ -286,11 +287,11 @@ impl Jobs {
                 reason = format!("{} It was put back in the queue.", error.delivery_reason());
                 DeliveryOutcome::Requeued(&reason)
             }
-            // It may have been refused because of its operation or its text: only a second refusal ends it.
+            // It may have been refused because of its operation or its text: another prompt is sent first, and only a second refusal ends it.
             Err(error) if intent.in_queue && error.is_forbidden() && intent.refusals == 0 => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt queued again");
                 reason = format!("{} It is sent once more in a few minutes.", error.delivery_reason());
-                DeliveryOutcome::Refused(&reason)
+                DeliveryOutcome::Refused { reason: &reason, again_at: self.clock.now().after(REFUSED_PROMPT) }
             }
             Err(error) => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt not accepted");
@@ -302,7 +303,11 @@ impl Jobs {
                 }
             }
         };
-        self.record_until_stored(intent, delivery_outcome).await
+        self.record_until_stored(intent, delivery_outcome).await?;
+        if intent.refusals > 0 && outcome.is_err_and(|error| error.is_forbidden()) {
+            self.governor.prompt_is_refused(&Scope::of_message(&intent.project, intent.position)).await;
+        }
+        Ok(())
     }
 
     async fn record_until_stored(
@@ -366,7 +371,7 @@ fn counted(outcome: &DeliveryOutcome<'_>) -> DeliveryCount {
             DeliveryCount::Rejected
         }
         DeliveryOutcome::Requeued(_)
-        | DeliveryOutcome::Refused(_)
+        | DeliveryOutcome::Refused { .. }
         | DeliveryOutcome::Unsent { is_queued: true, .. } => DeliveryCount::QueuedAgain,
         DeliveryOutcome::Unknown(_) => DeliveryCount::Unknown,
     }

@@ -13,7 +13,7 @@ use store::jobs::queue::QueuedMessage;
 impl Jobs {
     /// The queued prompts of the project in order, with the expected time of each.
     pub async fn queue(&self, project: &ProjectId) -> Result<Queue, AppError> {
-        let queued = self.store.queued(project).await?;
+        let queued = self.queued(project).await?;
         let mut waiting = Vec::with_capacity(queued.len());
         let mut forecasts =
             [self.forecast(project, &queued, 0).await?, self.forecast(project, &queued, 1).await?];
@@ -25,6 +25,7 @@ impl Jobs {
                 (false, false) => (WaitReason::Sending, None),
                 (false, true) => forecast.next(),
             };
+            let expected_at = expected_at.map(|at| at.max(message.due_at));
             waiting.push(entry(message, why, expected_at));
         }
         Ok(Queue { waiting, next: None })
@@ -66,7 +67,7 @@ impl Jobs {
     /// Cancels all queued prompts of a job.
     pub async fn cancel_job(&self, caller: &Caller, project: &ProjectId, job: &str) -> Result<Job, AppError> {
         let found = self.get(project, job).await?;
-        let queued = self.store.queued(project).await?.into_iter().filter(|message| message.job == found.id);
+        let queued = self.queued(project).await?.into_iter().filter(|message| message.job == found.id);
         let queued: Vec<MessageId> = queued.map(|message| message.message).collect();
         let reason = cancelled_by(caller);
         if self.store.cancel(caller.authority(), project, &queued, &reason).await? == 0 {
@@ -76,6 +77,12 @@ impl Jobs {
         }
         self.announce_outcome();
         self.get(project, job).await
+    }
+
+    /// The queued prompts in the order in which they are sent.
+    async fn queued(&self, project: &ProjectId) -> Result<Vec<QueuedMessage>, AppError> {
+        let batches_last = self.governor.are_prompts_failing(project).await?;
+        Ok(self.store.queued(project, batches_last).await?)
     }
 
     async fn not_waiting(&self, project: &ProjectId, message: &MessageId) -> Result<AppError, AppError> {

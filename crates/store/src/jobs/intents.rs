@@ -42,8 +42,8 @@ pub enum DeliveryOutcome<'a> {
     Rejected(&'a str),
     /// The upstream definitely did not accept it; it stays at its position in the queue.
     Requeued(&'a str),
-    /// The upstream refused it with status 403; it stays at its position in the queue.
-    Refused(&'a str),
+    /// The upstream refused it with status 403; it moves to the end of the queue, and waits until `again_at`.
+    Refused { reason: &'a str, again_at: Timestamp },
     /// No request was sent. It stays at its position in the queue, or is rejected.
     Unsent { reason: &'a str, is_queued: bool },
     /// The upstream may have accepted it.
@@ -65,7 +65,9 @@ impl<'a> DeliveryOutcome<'a> {
             Self::Unsent { reason, is_queued: false } => {
                 Transition::new(DeliveryStep::Reject).because(reason)
             }
-            Self::Refused(reason) => Transition::new(DeliveryStep::Requeue).because(reason).refused(),
+            Self::Refused { reason, again_at } => {
+                Transition::new(DeliveryStep::Requeue).because(reason).refused(again_at)
+            }
         }
     }
 }

@@ -38,7 +38,7 @@ pub(crate) struct Transition<'a> {
     text: Option<&'a str>,
     accepted: Option<Acceptance<'a>>,
     by: Option<&'a Actor>,
-    is_refused: bool,
+    refused_until: Option<Timestamp>,
     in_queue: bool,
 }
 
@@ -59,7 +59,15 @@ struct StateChange {
 
 impl<'a> Transition<'a> {
     pub(crate) const fn new(step: DeliveryStep) -> Self {
-        Self { step, sender: None, text: None, accepted: None, by: None, is_refused: false, in_queue: false }
+        Self {
+            step,
+            sender: None,
+            text: None,
+            accepted: None,
+            by: None,
+            refused_until: None,
+            in_queue: false,
+        }
     }
 
     /// The process that sends it.
@@ -77,9 +85,9 @@ impl<'a> Transition<'a> {
         Self { accepted: Some(accepted), ..self }
     }
 
-    /// The platform refused it with status 403, which is counted.
-    pub(crate) const fn refused(self) -> Self {
-        Self { is_refused: true, ..self }
+    /// The platform refused it with status 403, which is counted. It is not sent again before this time.
+    pub(crate) const fn refused(self, again_at: Timestamp) -> Self {
+        Self { refused_until: Some(again_at), ..self }
     }
 
     /// A prompt that is sent again joins its queue.
@@ -199,11 +207,16 @@ async fn set_delivery(
                 .execute(&mut **tx)
                 .await?;
         }
-        DeliveryStep::Requeue if transition.is_refused => {
-            sqlx::query("UPDATE messages SET refusals = refusals + 1 WHERE id = $1")
-                .bind(&delivery.message_id)
-                .execute(&mut **tx)
-                .await?;
+        DeliveryStep::Requeue => {
+            let Some(again_at) = transition.refused_until else { return Ok(true) };
+            let last_rank = last_rank();
+            sqlx::query(AssertSqlSafe(format!(
+                "UPDATE messages SET refusals = refusals + 1, due_at = $2, rank = {last_rank} WHERE id = $1"
+            )))
+            .bind(&delivery.message_id)
+            .bind(again_at.as_millis())
+            .execute(&mut **tx)
+            .await?;
         }
         DeliveryStep::SendAgain => {
             let last_rank = last_rank();

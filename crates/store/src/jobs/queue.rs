@@ -34,15 +34,19 @@ pub struct QueuedMessage {
     pub is_blocked: bool,
     /// Whether an administrator must release it first.
     pub is_on_hold: bool,
+    /// It is not sent before.
+    pub due_at: Timestamp,
     pub batch: Option<BatchId>,
 }
 
 impl Store {
-    /// The next message of each queue of `projects`; in the queues of `batches_last`, one of a batch only if there is no other.
+    /// The next message of each queue of `projects`, without those that the platform just refused; in the queues of `batches_last`, one of a
+    /// batch only if there is no other.
     pub async fn queue_heads(
         &self,
         projects: &[Project],
         batches_last: &[ProjectId],
+        now: Timestamp,
     ) -> Result<Vec<DueMessage>, StoreError> {
         let statement = format!(
             "SELECT q.id, q.project, q.position FROM (
@@ -50,14 +54,15 @@ impl Store {
                      PARTITION BY j.project, CASE WHEN m.position > 0 THEN 1 ELSE 0 END
                      ORDER BY CASE WHEN j.batch_id IS NOT NULL AND j.project IN ({}) THEN 1 ELSE 0 END, m.rank, m.id) AS nth
                  FROM messages m JOIN jobs j ON j.id = m.job_id
-                 WHERE m.state = 'queued' AND m.in_queue = 1 AND m.on_hold_since IS NULL
+                 WHERE m.state = 'queued' AND m.in_queue = 1 AND m.on_hold_since IS NULL AND m.due_at <= $1
                      AND j.project IN ({}) AND {}) q
              WHERE q.nth = 1",
-            sql_placeholders(projects.len() + 1, batches_last.len()),
-            sql_placeholders(1, projects.len()),
+            sql_placeholders(projects.len() + 2, batches_last.len()),
+            sql_placeholders(2, projects.len()),
             nothing_before_it()
         );
-        let heads = bind_projects(sqlx::query(AssertSqlSafe(statement)), projects);
+        let heads = sqlx::query(AssertSqlSafe(statement)).bind(now.as_millis());
+        let heads = bind_projects(heads, projects);
         let heads = batches_last.iter().fold(heads, |heads, project| heads.bind(project.as_str()));
         heads.fetch_all(&self.pool).await?.iter().map(messages::due).collect()
     }
@@ -101,9 +106,15 @@ impl Store {
     }
 
     /// The queued messages of `project`: each queue in order, then messages that wait for an earlier one of their job. Prompts are truncated.
-    pub async fn queued(&self, project: &ProjectId) -> Result<Vec<QueuedMessage>, StoreError> {
+    /// `batches_last`: the order of a queue in which those of batches are sent after the others.
+    pub async fn queued(
+        &self,
+        project: &ProjectId,
+        batches_last: bool,
+    ) -> Result<Vec<QueuedMessage>, StoreError> {
         let rows = sqlx::query(AssertSqlSafe(queued_statement()))
             .bind(project.as_str())
+            .bind(i64::from(batches_last))
             .fetch_all(&self.pool)
             .await?;
         rows.iter()
@@ -120,6 +131,7 @@ impl Store {
                     in_queue: row.try_get::<i64, _>("in_queue")? == 1,
                     is_blocked: row.try_get::<i64, _>("is_blocked")? == 1,
                     is_on_hold: row.try_get::<i64, _>("on_hold")? == 1,
+                    due_at: instant(row, "due_at")?,
                     batch: optional_word(row, "batch_id")?,
                 })
             })
@@ -224,13 +236,13 @@ async fn pace(
 pub(crate) fn queued_statement() -> String {
     let (chars, nothing_before_it) = (EXCERPT_CHARS + 1, nothing_before_it());
     format!(
-        "SELECT m.id, m.job_id, m.position, SUBSTR(m.prompt, 1, {chars}) AS prompt, m.created_at,
+        "SELECT m.id, m.job_id, m.position, SUBSTR(m.prompt, 1, {chars}) AS prompt, m.created_at, m.due_at,
                  m.in_queue, u.name AS author, j.batch_id, CASE WHEN m.on_hold_since IS NULL THEN 0 ELSE 1 END AS on_hold,
                  CASE WHEN {nothing_before_it} THEN 0 ELSE 1 END AS is_blocked
              FROM messages m JOIN jobs j ON j.id = m.job_id JOIN users u ON u.id = m.author_id
              WHERE m.state = 'queued' AND j.project = $1
              ORDER BY m.in_queue DESC, CASE WHEN m.position > 0 THEN 1 ELSE 0 END,
-                 m.rank, m.id"
+                 CASE WHEN j.batch_id IS NOT NULL THEN $2 ELSE 0 END, m.rank, m.id"
     )
 }
 

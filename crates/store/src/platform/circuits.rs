@@ -94,33 +94,49 @@ impl Store {
         Ok(())
     }
 
-    /// Opens a circuit, which then admits a probe after each `pause`. A further refusal does not prolong the pause: calls that need no
-    /// permission of the circuit would postpone the probe for ever.
+    /// Counts a refusal; the `limit`-th in a row opens the circuit, which then admits a probe after each `pause`. A further refusal does not
+    /// prolong the pause: calls that need no permission of the circuit would postpone the probe for ever.
     pub async fn note_refusal(
         &self,
         circuit: &str,
+        limit: u32,
         pause: Duration,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let pause = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
         sqlx::query(
-            "INSERT INTO upstream_circuits (circuit, failures, tried_at) VALUES ($1, 1, $2)
-             ON CONFLICT (circuit) DO UPDATE SET tried_at = excluded.tried_at
+            "INSERT INTO upstream_circuits (circuit, failures, tried_at)
+             VALUES ($1, 1, CASE WHEN $4 <= 1 THEN $2 END)
+             ON CONFLICT (circuit) DO UPDATE SET
+                 failures = upstream_circuits.failures + 1,
+                 tried_at = CASE WHEN upstream_circuits.failures + 1 >= $4 THEN $2 END
              WHERE upstream_circuits.tried_at IS NULL OR upstream_circuits.tried_at <= $3 OR upstream_circuits.tried_at > $2",
         )
         .bind(circuit)
         .bind(now.as_millis())
         .bind(now.as_millis().saturating_sub(pause))
+        .bind(i64::from(limit))
         .execute(self.apart())
         .await?;
         Ok(())
     }
 
-    /// Whether a call that only reads succeeded after `since`. A later success than `now` was recorded before a clock rollback.
+    /// Takes back the refusal that opened a circuit as the `limit`-th, because it says nothing about the circuit. The next one opens it again.
+    pub async fn discount_refusal(&self, circuit: &str, limit: u32) -> Result<(), StoreError> {
+        sqlx::query(
+            "UPDATE upstream_circuits SET failures = failures - 1, tried_at = NULL WHERE circuit = $1 AND failures = $2",
+        )
+        .bind(circuit)
+        .bind(i64::from(limit))
+        .execute(self.apart())
+        .await?;
+        Ok(())
+    }
+
+    /// Whether a read of a job succeeded after `since`. A later success than `now` was recorded before a clock rollback.
     pub async fn has_read_since(&self, since: Timestamp, now: Timestamp) -> Result<bool, StoreError> {
         let read = sqlx::query(
-            "SELECT 1 FROM upstream_outcomes WHERE operation IN ('read', 'views') AND succeeded_at > $1
-             AND succeeded_at <= $2",
+            "SELECT 1 FROM upstream_outcomes WHERE operation = 'read' AND succeeded_at > $1 AND succeeded_at <= $2",
         );
         let read = read.bind(since.as_millis()).bind(now.as_millis());
         Ok(read.fetch_optional(&self.pool).await?.is_some())

@@ -172,7 +172,7 @@ impl<'a> Played<'a> {
     /// The author's prompts that wait and are not on hold.
     async fn ready(&self) -> Vec<String> {
         let mut ready = self.ledger.store.due_messages(&self.ledger.projects(), self.now).await.unwrap();
-        ready.extend(self.ledger.store.queue_heads(&self.ledger.projects(), &[]).await.unwrap());
+        ready.extend(self.ledger.store.queue_heads(&self.ledger.projects(), &[], self.now).await.unwrap());
         ready.into_iter().map(|message| message.id).filter(|id| self.prompts.contains(id)).collect()
     }
 
