@@ -102,7 +102,8 @@ fn job_of(response: &TestResponse) -> Value {
 #[tokio::test]
 async fn two_hundred_waiting_requests_do_not_delay_a_restart() {
     let serving =
-        Serving::start(|installation| installation.set("DOCKET_LOG", "info,docket_service::jobs=debug")).await;
+        Serving::start(|installation| installation.set("DOCKET_LOG", "info,docket_service::jobs=debug"))
+            .await;
     let client = serving.browser().await;
     let waiting = join_all((0..WAITING).map(|number| serving.wait(&client, number)));
     let stopped = async {
@@ -123,7 +124,9 @@ async fn two_hundred_waiting_requests_do_not_delay_a_restart() {
 #[tokio::test]
 async fn waiting_ends_with_the_signal_and_new_requests_are_served() {
     let serving = Serving::start(|installation| {
-        installation.set("DOCKET_LOG", "info,docket_service::jobs=debug").set("DOCKET_SHUTDOWN_DELAY_SECONDS", "300")
+        installation
+            .set("DOCKET_LOG", "info,docket_service::jobs=debug")
+            .set("DOCKET_SHUTDOWN_DELAY_SECONDS", "300")
     })
     .await;
     let client = serving.browser().await;

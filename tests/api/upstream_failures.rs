@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use base::clock::Clock;
+use clients::upstream::governor::PollPermit;
 use futures::future::join_all;
 use model::time::Timestamp;
 use serde_json::Value;
@@ -88,7 +89,11 @@ async fn polls_slow_down_after_the_first_429() {
     let job = operator.created("Fix typos").await;
     app.clock().advance(Duration::from_secs(4));
     let docs = "docs".parse().unwrap();
-    until("the pause", async || app.state().governor.acquire_poll(&docs).await.unwrap().err()).await;
+    until("the pause", async || {
+        let permit = app.state().governor.acquire_poll(&docs).await.unwrap();
+        matches!(permit, PollPermit::PausedUntil(_)).then_some(())
+    })
+    .await;
     for _ in 0..10 {
         app.clock().advance(Duration::from_secs(10));
         assert_eq!(app.state().jobs.poll_due().await.unwrap(), 0);

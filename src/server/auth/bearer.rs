@@ -211,13 +211,15 @@ async fn admit(
     let hash = token_of(headers)?.hash();
     limits.must_be_free(state, &hash).await.map_err(Refusal::TooMany)?;
     let Some((token, owner)) = state.store.api_token(&hash).await? else {
-        limits.count_unknown(state, client_ip).await?.map_err(Refusal::TooManyUnknown)?;
+        let counted = limits.count_unknown(state, client_ip).await?;
+        counted.or_refuse(Wait).map_err(Refusal::TooManyUnknown)?;
         let event = AuditEvent::new(Action::ApiTokenUse).refused().with_detail("unknown token");
         let by = Actor::unknown(&client_ip.to_string());
         state.refusals.note(&by, &event).await;
         return Err(Refusal::Invalid);
     };
-    let rest = limits.count(state, &hash, &token.id).await?.map_err(Refusal::TooMany)?;
+    let counted = limits.count(state, &hash, &token.id).await?;
+    let rest = counted.or_refuse(Wait).map_err(Refusal::TooMany)?;
     let user = match (fault(state, &token, &owner), owner) {
         (None, Account::Admitted(user)) => user,
         (fault, owner) => {

@@ -7,6 +7,7 @@ use model::audit::Outcome;
 use reqwest::Method;
 use reqwest::header::{ACCEPT, AUTHORIZATION};
 use service::auth::api_token::TokenText;
+use store::accounts::rate_limits::{Counted, Quota};
 
 use super::{DAY, PROJECTS, app, audited, create, listed, problem, project_ids, with_token};
 use crate::helpers::statements_of;
@@ -215,8 +216,8 @@ async fn replicas_share_the_limit_of_a_token() {
     }
     let id = listed(&app.operator().await).await["id"].as_str().unwrap().to_owned();
     let replica = app.idle_state(app.clock().clone(), Duration::from_secs(60)).await;
-    let quota = store::accounts::rate_limits::Quota { burst: 30, every: Duration::from_secs(1) };
+    let quota = Quota { burst: 30, every: Duration::from_secs(1) };
     let cell = store::accounts::api_tokens::cell(&id);
-    let counted = replica.store.count_request(&cell, quota, app.clock().now()).await.unwrap();
-    assert_eq!(counted, Err(Duration::from_secs(1)));
+    let counted = replica.store.count_attempt(&cell, quota, app.clock().now()).await.unwrap();
+    assert_eq!(counted, Counted::Exceeded(Duration::from_secs(1)));
 }

@@ -96,6 +96,14 @@ const BETWEEN_TIDYINGS: u64 = 100;
 /// Lookups per hour and project of job ids that people type.
 const LOOKUPS_PER_HOUR: u32 = 60;
 
+/// Whether a job may be polled now.
+#[must_use]
+pub enum PollPermit {
+    Granted(Permit),
+    /// Polls are paused until then.
+    PausedUntil(Timestamp),
+}
+
 impl Governor {
     pub fn new(
         store: Store,
@@ -130,7 +138,9 @@ impl Governor {
             return Ok(Permit { scope, limit, calls: calls.into() });
         }
         self.admit(&scope).await?;
-        self.health.admit_of_project(scope.operation(), project).await?.map_err(views_refused)?;
+        if let Some(until) = self.health.refused_until(scope.operation(), project).await? {
+            return Err(views_refused(until));
+        }
         if let Some(calls) = counted(None).await? {
             return Ok(Permit { scope, limit, calls: calls.into() });
         }
@@ -166,7 +176,10 @@ impl Governor {
             // The claim of a prompt is admitted with its project.
             Operation::Create | Operation::FollowUp => return Ok(()),
         };
-        self.health.admit(read).await?.map_err(circuit_open)
+        match self.health.paused_until(read).await? {
+            Some(until) => Err(circuit_open(until)),
+            None => Ok(()),
+        }
     }
 
     /// Before a call is counted: records all pauses, and periodically deletes old counts.
@@ -265,7 +278,10 @@ impl Governor {
     /// A permit to fetch a job of `project` by a typed id. No poll interval bounds these calls, so they have their own
     /// limit.
     pub async fn acquire_lookup(&self, project: &ProjectId) -> Result<Permit, AppError> {
-        let permit = self.acquire_poll(project).await?.map_err(polls_paused)?;
+        let permit = match self.acquire_poll(project).await? {
+            PollPermit::Granted(permit) => permit,
+            PollPermit::PausedUntil(until) => return Err(polls_paused(until)),
+        };
         let scope = format!("asked-reads:{project}");
         if self.store.acquire_call(&scope, LOOKUPS_PER_HOUR, self.clock.now()).await?.is_none() {
             return Err(AppError::new(
@@ -278,19 +294,21 @@ impl Governor {
         Ok(permit)
     }
 
-    /// A permit to poll a job of `project` now, or the time from which it may be polled.
-    pub async fn acquire_poll(&self, project: &ProjectId) -> Result<Result<Permit, Timestamp>, StoreError> {
+    /// A permit to poll a job of `project` now.
+    pub async fn acquire_poll(&self, project: &ProjectId) -> Result<PollPermit, StoreError> {
         self.record_pauses().await?;
         let scope = Scope::Polls(project.clone());
         if let Some(until) = self.store.paused_until(&scope.key(), self.clock.now()).await? {
-            return Ok(Err(until));
+            return Ok(PollPermit::PausedUntil(until));
+        }
+        if let Some(until) = self.health.paused_until(Read::Jobs).await? {
+            return Ok(PollPermit::PausedUntil(until));
+        }
+        if let Some(until) = self.health.refused_until(scope.operation(), project).await? {
+            return Ok(PollPermit::PausedUntil(until));
         }
         let limit = self.limit(&scope);
-        if let Err(until) = self.health.admit(Read::Jobs).await? {
-            return Ok(Err(until));
-        }
-        let admitted = self.health.admit_of_project(scope.operation(), project).await?;
-        Ok(admitted.map(|()| Permit { scope, limit, calls: Vec::new() }))
+        Ok(PollPermit::Granted(Permit { scope, limit, calls: Vec::new() }))
     }
 
     /// Counts a retry under `permit` after the upstream responded. A try without a connection is not counted again.

@@ -96,13 +96,13 @@ impl Health {
         Self { store, clock, breaks_after }
     }
 
-    /// Whether a call that reads may be made; otherwise, the time of the next probe.
-    pub(super) async fn admit(&self, read: Read) -> Result<Result<(), Timestamp>, StoreError> {
+    /// The time of the next probe, while no call that reads may be made.
+    pub(super) async fn paused_until(&self, read: Read) -> Result<Option<Timestamp>, StoreError> {
         if self.passes(read.circuit()).await? {
-            return Ok(Ok(()));
+            return Ok(None);
         }
         let open = self.store.open_circuit(read.circuit()).await?;
-        Ok(open.map_or(Ok(()), |open| Err(self.probed_at(&open))))
+        Ok(open.map(|open| self.probed_at(&open)))
     }
 
     /// Whether a prompt of `project` may be sent now. While its prompts fail, one is sent only after a call that reads succeeded: its outcome may be
@@ -128,19 +128,18 @@ impl Health {
         open.tried_at.after(pause(open, self.breaks_after))
     }
 
-    /// Whether the operation may be called for `project`: not during the pause after the platform refused it, except for one probe after each pause.
-    /// Otherwise, the time of the next probe.
-    pub(super) async fn admit_of_project(
+    /// The time of the next probe, during the pause after the platform refused the operation for `project`. One call after each pause is a probe.
+    pub(super) async fn refused_until(
         &self,
         operation: Operation,
         project: &ProjectId,
-    ) -> Result<Result<(), Timestamp>, StoreError> {
+    ) -> Result<Option<Timestamp>, StoreError> {
         let now = self.clock.now();
         if self.store.passes(&refusals(operation, project), |_| REFUSAL_PAUSE, now).await? {
-            return Ok(Ok(()));
+            return Ok(None);
         }
         let refused_at = self.report().await?.refused_at(operation, project);
-        Ok(refused_at.map_or(Ok(()), |at| Err(at.after(REFUSAL_PAUSE))))
+        Ok(refused_at.map(|at| at.after(REFUSAL_PAUSE)))
     }
 
     /// Records the result of an exchange about `project`. A failure to write must not change the result.

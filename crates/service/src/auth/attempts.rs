@@ -18,7 +18,7 @@ use base::clock::Clock;
 use model::audit::{Action, Actor, AuditEvent};
 use model::error::{AppError, ErrorCode};
 use model::time::Timestamp;
-use store::accounts::rate_limits::{KnownAddressLimits, Quota};
+use store::accounts::rate_limits::{Counted, KnownAddressLimits, Quota};
 use store::{Store, StoreError};
 
 /// Ten attempts without a wait, then one a minute.
@@ -96,14 +96,12 @@ impl Attempts {
     /// Counts a passkey challenge for `client_ip`. Fails with the remaining wait.
     pub async fn challenge(&self, client_ip: IpAddr) -> Result<(), AppError> {
         let cell = self.cell("challenge", &network(client_ip).to_string()).await?;
-        self.store
-            .count_attempt(&cell, CHALLENGES, self.clock.now())
-            .await?
-            .map_err(|wait| self.too_often(wait))
+        let counted = self.store.count_attempt(&cell, CHALLENGES, self.clock.now()).await?;
+        counted.or_refuse(|wait| self.too_often(wait)).map(drop)
     }
 
-    /// Counts a request with an unknown API token from `client_ip`, or returns how long to wait.
-    pub async fn unknown_token(&self, client_ip: IpAddr) -> Result<Result<(), Duration>, StoreError> {
+    /// Counts a request with an unknown API token from `client_ip`.
+    pub async fn unknown_token(&self, client_ip: IpAddr) -> Result<Counted, StoreError> {
         let cell = self.cell("unknown token", &network(client_ip).to_string()).await?;
         self.store.count_attempt(&cell, UNKNOWN_TOKENS, self.clock.now()).await
     }
@@ -111,10 +109,8 @@ impl Attempts {
     /// Counts a response of the single sign-on provider from `client_ip`. Fails with the remaining wait.
     pub async fn callback(&self, client_ip: IpAddr) -> Result<Callback<'_>, AppError> {
         let cell = self.cell("callback", &network(client_ip).to_string()).await?;
-        self.store
-            .count_attempt(&cell, CALLBACKS, self.clock.now())
-            .await?
-            .map_err(|wait| self.too_often(wait))?;
+        let counted = self.store.count_attempt(&cell, CALLBACKS, self.clock.now()).await?;
+        counted.or_refuse(|wait| self.too_often(wait))?;
         Ok(Callback { of: self, cell })
     }
 
@@ -129,7 +125,7 @@ impl Attempts {
         let account = account.to_owned();
         let mut attempt = Attempt { of: self, account, client_ip, is_known, cells: Vec::new() };
         for cell in cells {
-            if let Err(wait) = self.store.count_attempt(&cell, TRIES, self.clock.now()).await? {
+            if let Counted::Exceeded(wait) = self.store.count_attempt(&cell, TRIES, self.clock.now()).await? {
                 attempt.give_back().await;
                 return Err(self.too_often(wait));
             }

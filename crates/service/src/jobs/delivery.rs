@@ -14,7 +14,7 @@ use crate::jobs::Jobs;
 use base::instruments::DeliveryCount;
 use base::traces;
 use clients::upstream::UpstreamError;
-use clients::upstream::governor::{Permit, Scope, SendDecision};
+use clients::upstream::governor::{Permit, PollPermit, Scope, SendDecision};
 use clients::upstream::page_views::PageViewsQuery;
 use model::day::{Day, DayRange};
 use model::error::ErrorCode;
@@ -221,7 +221,9 @@ impl Jobs {
         let Some(remote_id) = self.store.any_remote_job(project).await? else {
             return self.views_answer(project).await;
         };
-        let Ok(permit) = self.governor.acquire_poll(project).await? else { return Ok(false) };
+        let PollPermit::Granted(permit) = self.governor.acquire_poll(project).await? else {
+            return Ok(false);
+        };
         Ok(answers(project, self.upstream.job(permit, project, &remote_id).await))
     }
 

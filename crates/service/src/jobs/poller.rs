@@ -15,7 +15,7 @@ use crate::jobs::Jobs;
 use base::tasks::Task;
 use base::traces;
 use clients::upstream::UpstreamError;
-use clients::upstream::governor::Permit;
+use clients::upstream::governor::{Permit, PollPermit};
 use model::error::{AppError, ErrorCode};
 use model::id::{JobId, ProjectId};
 use model::job::{DeliveryState, Job, JobState, NO_END, NOT_FOUND, RemoteJob};
@@ -65,12 +65,12 @@ impl Jobs {
             ));
         }
         let id: JobId = job.parse().map_err(AppError::bad_input)?;
-        let permit = self.governor.acquire_poll(project).await?.map_err(|_| {
-            AppError::new(
+        let PollPermit::Granted(permit) = self.governor.acquire_poll(project).await? else {
+            return Err(AppError::new(
                 ErrorCode::UpstreamFailed,
                 "The platform is unavailable right now, or refuses to show jobs of this project. Try again in a few minutes.",
-            )
-        })?;
+            ));
+        };
         let now = self.clock.now();
         let interval = i64::try_from(self.timing.poll_interval.as_millis()).unwrap_or(i64::MAX);
         let not_since = Timestamp::from_millis(now.as_millis().saturating_sub(interval));
@@ -93,8 +93,8 @@ impl Jobs {
         let due = self.adjusted_for_downtime(due, now);
         let next = self.planned_poll(&due, now);
         let permit = match self.governor.acquire_poll(&due.project).await? {
-            Ok(permit) => permit,
-            Err(until) => {
+            PollPermit::Granted(permit) => permit,
+            PollPermit::PausedUntil(until) => {
                 // No plan is later than the longest pause: see `adjusted_for_downtime`.
                 let until = until.min(now.after(self.longest_pause()));
                 self.store.postpone_poll(&self.work, &due, next.max(until)).await?;

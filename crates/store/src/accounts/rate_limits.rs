@@ -29,6 +29,26 @@ pub struct KnownAddressLimits {
     pub most: u32,
 }
 
+/// Whether an attempt was within its quota.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Counted {
+    /// It was counted.
+    Within(Rest),
+    /// It was not counted: the quota is used up for so long.
+    Exceeded(Duration),
+}
+
+impl Counted {
+    /// The rest of the quota, or an error with the time to wait.
+    pub fn or_refuse<E>(self, refusal: impl FnOnce(Duration) -> E) -> Result<Rest, E> {
+        match self {
+            Self::Within(rest) => Ok(rest),
+            Self::Exceeded(wait) => Err(refusal(wait)),
+        }
+    }
+}
+
 impl Quota {
     fn every_millis(self) -> i64 {
         i64::try_from(self.every.as_millis()).unwrap_or(i64::MAX / 1_000)
@@ -36,24 +56,14 @@ impl Quota {
 }
 
 impl Store {
-    /// Counts an attempt in `cell`, or returns how long to wait (the generic cell rate algorithm). A cell with a later time than possible was written
+    /// Counts an attempt in `cell`, if its quota is not used up (the generic cell rate algorithm). A cell with a later time than possible was written
     /// before a clock rollback, and counts as free.
     pub async fn count_attempt(
         &self,
         cell: &str,
         quota: Quota,
         now: Timestamp,
-    ) -> Result<Result<(), Duration>, StoreError> {
-        Ok(self.count_request(cell, quota, now).await?.map(drop))
-    }
-
-    /// As [`Store::count_attempt`], and returns the rest of the quota.
-    pub async fn count_request(
-        &self,
-        cell: &str,
-        quota: Quota,
-        now: Timestamp,
-    ) -> Result<Result<Rest, Duration>, StoreError> {
+    ) -> Result<Counted, StoreError> {
         let (now, every) = (now.as_millis(), quota.every_millis());
         let full = now + i64::from(quota.burst) * every;
         let counted: Option<i64> = sqlx::query_scalar(
@@ -72,7 +82,7 @@ impl Store {
         if let Some(used_until) = counted {
             let left = (full - used_until) / every.max(1);
             let full_in = Duration::from_millis((used_until - now).max(0).unsigned_abs());
-            return Ok(Ok(Rest { left: u32::try_from(left).unwrap_or_default(), full_in }));
+            return Ok(Counted::Within(Rest { left: u32::try_from(left).unwrap_or_default(), full_in }));
         }
         let used_until: Option<i64> =
             sqlx::query_scalar("SELECT used_until FROM rate_limits WHERE cell = $1")
@@ -80,7 +90,7 @@ impl Store {
                 .fetch_optional(&self.pool)
                 .await?;
         let wait = used_until.map_or(0, |until| until + every - full);
-        Ok(Err(Duration::from_millis(wait.max(1).unsigned_abs())))
+        Ok(Counted::Exceeded(Duration::from_millis(wait.max(1).unsigned_abs())))
     }
 
     /// Undoes an attempt.

@@ -13,7 +13,7 @@ use model::id::ApiTokenId;
 use service::auth::attempts::network;
 use store::StoreError;
 use store::accounts::api_tokens::cell;
-use store::accounts::rate_limits::{Quota, Rest};
+use store::accounts::rate_limits::{Counted, Quota, Rest};
 
 /// 60 requests a minute with a token, and 30 at once.
 const REQUESTS: Quota = Quota { burst: 30, every: Duration::from_secs(1) };
@@ -54,15 +54,16 @@ impl TokenLimits {
         }
     }
 
-    /// Counts a request with the token. Returns the rest of its quota, or how long to wait.
+    /// Counts a request with the token.
     pub(super) async fn count(
         &self,
         state: &AppState,
         hash: &str,
         token: &ApiTokenId,
-    ) -> Result<Result<Rest, Wait>, StoreError> {
-        let counted = state.store.count_request(&cell(token.as_str()), REQUESTS, state.clock.now()).await?;
-        Ok(self.remember(state, hash, counted).await)
+    ) -> Result<Counted, StoreError> {
+        let counted = state.store.count_attempt(&cell(token.as_str()), REQUESTS, state.clock.now()).await?;
+        self.remember(state, hash, counted).await;
+        Ok(counted)
     }
 
     /// Counts a request with an unknown token from `client_ip`.
@@ -70,28 +71,21 @@ impl TokenLimits {
         &self,
         state: &AppState,
         client_ip: IpAddr,
-    ) -> Result<Result<(), Wait>, StoreError> {
+    ) -> Result<Counted, StoreError> {
         // No hash has a space.
         let key = format!("unknown {}", network(client_ip));
-        if let Err(wait) = self.must_be_free(state, &key).await {
-            return Ok(Err(wait));
+        if let Err(Wait(wait)) = self.must_be_free(state, &key).await {
+            return Ok(Counted::Exceeded(wait));
         }
         let counted = state.attempts.unknown_token(client_ip).await?;
-        Ok(self.remember(state, &key, counted).await)
+        self.remember(state, &key, counted).await;
+        Ok(counted)
     }
 
-    async fn remember<T>(
-        &self,
-        state: &AppState,
-        key: &str,
-        counted: Result<T, Duration>,
-    ) -> Result<T, Wait> {
-        match counted {
-            Ok(counted) => Ok(counted),
-            Err(wait) => {
-                self.0.insert(key.to_owned(), state.clock.elapsed() + wait).await;
-                Err(Wait(wait))
-            }
+    /// Remembers for how long the quota is used up.
+    async fn remember(&self, state: &AppState, key: &str, counted: Counted) {
+        if let Counted::Exceeded(wait) = counted {
+            self.0.insert(key.to_owned(), state.clock.elapsed() + wait).await;
         }
     }
 }

@@ -35,12 +35,12 @@ pub async fn post_raw(path: &str, fields: &str) -> Reply<String> {
 
 /// Fetches and parses the page at `url` in the background.
 pub async fn fetch_page(url: &str) -> Result<Document, AppError> {
-    page(url, true).await.unwrap_or_else(|_| Err(AppError::unreachable()))
+    page(url, true).await
 }
 
 /// As [`fetch_page`], for a page that the user requested.
 pub async fn visit_page(url: &str) -> Result<Document, AppError> {
-    page(url, false).await.unwrap_or_else(|_| Err(AppError::unreachable()))
+    page(url, false).await
 }
 
 async fn exchange(path: &str, fields: &str) -> Result<Reply<String>, JsValue> {
@@ -68,7 +68,19 @@ async fn exchange(path: &str, fields: &str) -> Result<Reply<String>, JsValue> {
     Ok(Reply { result, redirect, revision, unread })
 }
 
-async fn page(url: &str, is_refresh: bool) -> Result<Result<Document, AppError>, JsValue> {
+async fn page(url: &str, is_refresh: bool) -> Result<Document, AppError> {
+    let (response, text) = page_response(url, is_refresh).await.map_err(|_| AppError::unreachable())?;
+    if response.redirected() {
+        return Err(AppError::new(ErrorCode::Unauthenticated, ""));
+    }
+    if !response.ok() {
+        return Err(AppError::internal());
+    }
+    let parsed = DomParser::new().and_then(|parser| parser.parse_from_string(&text, SupportedType::TextHtml));
+    parsed.map_err(|_| AppError::unreachable())
+}
+
+async fn page_response(url: &str, is_refresh: bool) -> Result<(Response, String), JsValue> {
     let headers = Headers::new()?;
     headers.set("Accept", "text/html")?;
     // A background refresh must not extend the session or consume flash messages.
@@ -77,14 +89,7 @@ async fn page(url: &str, is_refresh: bool) -> Result<Result<Document, AppError>,
     }
     let request = RequestInit::new();
     request.set_headers(&headers);
-    let (response, text) = fetched(url, &request).await?;
-    if response.redirected() {
-        return Ok(Err(AppError::new(ErrorCode::Unauthenticated, "")));
-    }
-    if !response.ok() {
-        return Ok(Err(AppError::internal()));
-    }
-    Ok(Ok(DomParser::new()?.parse_from_string(&text, SupportedType::TextHtml)?))
+    fetched(url, &request).await
 }
 
 async fn fetched(url: &str, request: &RequestInit) -> Result<(Response, String), JsValue> {

@@ -236,11 +236,12 @@ impl ServerHandler for Tools {
         let result = tokio::select! {
             biased;
             () = context.ct.cancelled() => return Err(ErrorData::internal_error("the client disconnected", None)),
-            result = call(&caller, &request.name, input) => result?,
+            result = call(&caller, &request.name, input) => result,
         };
         Ok(match result {
             Ok(value) => marked(value).into(),
-            Err(problem) => {
+            Err(CallError::NoSuchTool(error)) => return Err(error),
+            Err(CallError::Problem(problem)) => {
                 caller.note_problem(&problem);
                 CallToolResult::error(vec![ContentBlock::text(problem.detail())]).into()
             }
@@ -248,9 +249,15 @@ impl ServerHandler for Tools {
     }
 }
 
+/// Why a call has no result.
+enum CallError {
+    NoSuchTool(ErrorData),
+    Problem(Problem),
+}
+
 /// The result of a tool.
-async fn call(caller: &TokenCaller, tool: &str, input: Value) -> Result<Result<Value, Problem>, ErrorData> {
-    Ok(match tool {
+async fn call(caller: &TokenCaller, tool: &str, input: Value) -> Result<Value, CallError> {
+    let result = match tool {
         "list_jobs" => list_jobs(caller, input).await,
         "get_job" => get_job(caller, input).await,
         "start_job" => start_job(caller, input).await,
@@ -258,9 +265,11 @@ async fn call(caller: &TokenCaller, tool: &str, input: Value) -> Result<Result<V
         "page_views" => list_page_views(caller, input).await,
         "falling_pages" => falling_pages(caller, input).await,
         name => {
-            return Err(ErrorData::invalid_params(shortened(format!("There is no tool {name}.")), None));
+            let message = shortened(format!("There is no tool {name}."));
+            return Err(CallError::NoSuchTool(ErrorData::invalid_params(message, None)));
         }
-    })
+    };
+    result.map_err(CallError::Problem)
 }
 
 impl ToolKind {
