@@ -8,7 +8,8 @@ import sys
 import time
 
 began = time.monotonic()
-status = subprocess.call(sys.argv[1:])
+# With the descriptors of cargo's job server.
+status = subprocess.call(sys.argv[1:], close_fds=False)
 arguments = sys.argv[2:]
 if "--crate-name" in arguments:
     name = arguments[arguments.index("--crate-name") + 1]
