@@ -367,6 +367,22 @@ async fn prompt_refused_twice_is_rejected_and_others_do_not_wait_for_it() {
 }
 
 #[tokio::test]
+async fn prompt_alone_in_the_queue_is_sent_twice_and_pauses_nothing() {
+    let (app, operator) = spent().await;
+    let job = queued(&operator, "three").await;
+    refuses(&app, &["three"]).await;
+    app.clock().advance(HOUR);
+    exactly(&app, 1).await;
+    app.clock().advance(Duration::from_secs(299));
+    exactly(&app, 1).await;
+    // The other half of the budget has its time.
+    app.clock().advance(HOUR);
+    exactly(&app, 2).await;
+    until("the rejection", async || (operator.job(&job).await["state"] == "rejected").then_some(())).await;
+    assert_eq!(notice(&operator, "docs").await, json!(null), "both refusals are of one prompt");
+}
+
+#[tokio::test]
 async fn two_refused_prompts_pause_their_operation_until_it_succeeds() {
     let (app, operator) = spent().await;
     let jobs = [queued(&operator, "three").await, queued(&operator, "four").await];

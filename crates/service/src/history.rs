@@ -37,7 +37,6 @@ const BETWEEN_CHECKS: Duration = Duration::from_secs(30);
 /// How long the lease is valid without renewal. After that, another process with the same database may acquire it.
 const LEASE: Duration = Duration::from_secs(120);
 
-/// The daily history of all projects. Clones share their state.
 /// The settings of the history.
 #[derive(Clone)]
 pub struct HistorySettings {
@@ -61,6 +60,7 @@ impl HistorySettings {
     }
 }
 
+/// The daily history of all projects. Clones share their state.
 #[derive(Clone)]
 pub struct History {
     tasks: Tasks,
@@ -153,14 +153,14 @@ impl History {
         }
     }
 
-    /// A step, if this process has the lease. With nothing to fetch now, it leaves the lease to others: their configuration may name other
-    /// projects.
+    /// A step, if this process has the lease. With nothing to fetch, it leaves the lease to others: their configuration may name other projects.
+    /// While it waits for a pause or for the budget, it keeps the lease: only this process knows its pauses.
     async fn step_alone(&self) -> anyhow::Result<Step> {
         if !self.store.acquire_history_lease(&self.work, self.clock.now(), LEASE).await? {
             return Ok(Step::Wait(None));
         }
         let step = self.step().await?;
-        if matches!(step, Step::Wait(_)) {
+        if matches!(step, Step::Wait(None)) {
             self.store.release_history_lease(&self.work).await?;
         }
         Ok(step)

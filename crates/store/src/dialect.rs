@@ -199,6 +199,11 @@ pub(crate) fn concerns_values(code: &str) -> bool {
     postgres::concerns_values(code) || sqlite::concerns_values(code)
 }
 
+/// Whether an error with this code ended the connection, perhaps after a commit.
+pub(crate) fn loses_connection(code: &str) -> bool {
+    postgres::loses_connection(code)
+}
+
 /// Whether the database stopped a statement that took too long.
 pub(crate) fn is_interruption(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(|error| error.code());

@@ -154,10 +154,17 @@ impl StoreError {
         }
     }
 
-    /// Whether the connection was lost, so that a write may have been committed although it failed.
+    /// Whether the connection was lost, so that a write may have been committed although it failed. A server that shuts down, or a pooler in front
+    /// of it, reports this as an error of the statement.
     pub fn has_unknown_end(&self) -> bool {
-        use sqlx::Error::{Io, Protocol, Tls, WorkerCrashed};
-        matches!(self, Self::Unavailable(Io(_) | Protocol(_) | Tls(_) | WorkerCrashed))
+        use sqlx::Error::{Database, Io, Protocol, Tls, WorkerCrashed};
+        match self {
+            Self::Unavailable(Io(_) | Protocol(_) | Tls(_) | WorkerCrashed) => true,
+            Self::Unavailable(Database(error)) => {
+                error.code().is_some_and(|code| self::dialect::loses_connection(&code))
+            }
+            _ => false,
+        }
     }
 
     /// Whether a unique constraint was violated.

@@ -490,12 +490,13 @@ async fn queue_reads_only_the_displayed_part_of_a_prompt() {
     let row = sqlx::query(sqlx::AssertSqlSafe(super::jobs::queue::queued_statement()))
         .bind(ledger.project.as_str())
         .bind(0_i64)
+        .bind(NOON.as_millis())
         .fetch_one(&ledger.store.pool)
         .await
         .unwrap();
     let read = sqlx::Row::try_get::<String, _>(&row, "prompt").unwrap().chars().count();
     assert_eq!(read, model::job::EXCERPT_CHARS + 1);
-    let shown = ledger.store.queued(&ledger.project, false).await.unwrap().remove(0).prompt;
+    let shown = ledger.store.queued(&ledger.project, false, NOON).await.unwrap().remove(0).prompt;
     assert!(shown.ends_with('…') && shown.chars().count() == read, "{shown}");
 }
 

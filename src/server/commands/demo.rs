@@ -15,7 +15,7 @@ use strum::VariantArray;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::serve::{Upkeep, run_with_history, stop_on_signal};
+use super::serve::{Upkeep, begin, run_with_history, stop_on_signal};
 use crate::server::commands::print_line;
 use crate::server::process::listen;
 use crate::server::state::{AppState, AppStateConfig};
@@ -137,6 +137,7 @@ pub async fn demo(options: Options, docket: Docket) -> anyhow::Result<()> {
         code_hosts: &code_hosts,
     };
     let state = AppState::new(state_config, store, clock, &docket)?;
+    begin(&state).await?;
     // The server does not wait for the reader of the output.
     thread::spawn(move || print_ready(&public_url, &password, &token, &sample_project));
     let ended = run_with_history(

@@ -147,7 +147,10 @@ fn operation(status: OperationStatus) -> AnyView {
 
 fn limit(status: LimitStatus) -> AnyView {
     let next = match (status.next_try_at, status.meter.next_fits_at, status.paused_until.is_some()) {
-        (Some(at), ..) => view! { "Paused, next try " {ahead(at)} }.into_any(),
+        (Some(at), fits, _) => {
+            let at = fits.map_or(at, |fits| fits.max(at));
+            view! { "Paused, next try " {ahead(at)} }.into_any()
+        }
         (None, None, _) => "Now".into_any(),
         (None, Some(at), false) => view! { "Used up, next call " {ahead(at)} }.into_any(),
         (None, Some(at), true) => {

@@ -260,6 +260,7 @@ async fn process_without_the_lease_writes_nothing() {
     let later = now.plus_seconds(121);
     assert!(other.acquire_history_lease(&work(), later, lease).await.unwrap());
     other.store_page(&work(), docs, day, 0, &page(2), later).await.unwrap();
+    other.release_history_lease(&work()).await.unwrap();
     for refused in [
         stopped.store_page(&work(), docs, day, 0, &page(1), now).await,
         stopped.write_day(&work(), docs, day, replaces).await.map(drop),

@@ -154,7 +154,8 @@ impl Upstream {
         if matches!(result, Err(UpstreamError::NotConnected(_))) {
             self.governor.uncount(&permit).await;
         }
-        self.governor.health().note(permit.operation(), project, Exchange::of(&result)).await;
+        let exchange = Exchange::of(&result, permit.was_refused());
+        self.governor.health().note(permit.operation(), project, exchange).await;
         let outcome = result.as_ref().err().map_or(UpstreamOutcome::Answered, UpstreamError::outcome);
         self.instruments.upstream_exchange(permit.operation(), outcome, begun.elapsed());
         traces::exchanged(&span, outcome.into(), result.is_err());

@@ -32,6 +32,8 @@ pub struct Permit {
     limit: u32,
     /// The ids of the counts of its last call. Empty if it was counted with its prompt, or is not counted.
     calls: Vec<String>,
+    /// Whether the platform refused the same prompt before.
+    was_refused: bool,
 }
 
 /// The scope of a limit or a pause.
@@ -135,14 +137,14 @@ impl Governor {
         // One statement makes all checks at once, because the person is waiting. Only if it counts nothing, the checks
         // run one by one.
         if let Some(calls) = counted(Some([Read::Views.circuit(), &refusals])).await? {
-            return Ok(Permit { scope, limit, calls: calls.into() });
+            return Ok(Permit { scope, limit, calls: calls.into(), was_refused: false });
         }
         self.admit(&scope).await?;
         if let Some(until) = self.health.refused_until(scope.operation(), project).await? {
             return Err(views_refused(until));
         }
         if let Some(calls) = counted(None).await? {
-            return Ok(Permit { scope, limit, calls: calls.into() });
+            return Ok(Permit { scope, limit, calls: calls.into(), was_refused: false });
         }
         self.check(&scope).await?;
         Err(self.share_spent(person).await?)
@@ -163,7 +165,7 @@ impl Governor {
         self.admit(scope).await?;
         self.prepare_counts().await?;
         if let Some(call) = self.store.acquire_call(&scope.key(), limit, self.clock.now()).await? {
-            return Ok(Permit { scope: scope.clone(), limit, calls: vec![call] });
+            return Ok(Permit { scope: scope.clone(), limit, calls: vec![call], was_refused: false });
         }
         Err(self.spent(scope).await?)
     }
@@ -214,11 +216,11 @@ impl Governor {
         let limit = self.limit(scope);
         let claim = self.store.claim(&self.work, message_id, &scope.key(), limit, self.clock.now()).await?;
         Ok(match claim {
-            Claim::Sending { intent, remote_id } => SendDecision::Send {
-                intent,
-                remote_id,
-                permit: Permit { scope: scope.clone(), limit, calls: Vec::new() },
-            },
+            Claim::Sending { intent, remote_id } => {
+                let was_refused = intent.refusals > 0;
+                let permit = Permit { scope: scope.clone(), limit, calls: Vec::new(), was_refused };
+                SendDecision::Send { intent, remote_id, permit }
+            }
             Claim::BudgetSpent => SendDecision::Later,
             Claim::NotClaimed => SendDecision::NotClaimed,
         })
@@ -237,11 +239,9 @@ impl Governor {
         Ok(paused.is_none() && self.meter(scope).await?.left() > 0)
     }
 
-    /// The platform refused a prompt of the scope for the second time, with status 403.
-    pub async fn prompt_is_refused(&self, scope: &Scope) {
-        if let Some(project) = scope.project() {
-            self.health.prompt_is_refused(scope.operation(), project).await;
-        }
+    /// Whether reads of jobs keep failing.
+    pub async fn are_reads_failing(&self) -> Result<bool, StoreError> {
+        Ok(self.health.report().await?.are_reads_failing())
     }
 
     /// The projects whose prompts are paused because they keep failing.
@@ -308,7 +308,7 @@ impl Governor {
             return Ok(PollPermit::PausedUntil(until));
         }
         let limit = self.limit(&scope);
-        Ok(PollPermit::Granted(Permit { scope, limit, calls: Vec::new() }))
+        Ok(PollPermit::Granted(Permit { scope, limit, calls: Vec::new(), was_refused: false }))
     }
 
     /// Counts a retry under `permit` after the upstream responded. A try without a connection is not counted again.
@@ -435,7 +435,9 @@ impl Governor {
         let now = self.clock.now();
         let report = self.health.report().await?;
         Ok(LimitStatus {
-            next_try_at: report.queue_paused_until(scope.operation(), scope.project(), now),
+            next_try_at: scope
+                .project()
+                .and_then(|project| report.queue_paused_until(scope.operation(), Some(project), now)),
             operation: scope.operation(),
             project: project.map(|project| project.name.clone()),
             meter: self.meter(scope).await?,
@@ -535,6 +537,11 @@ impl Scope {
 }
 
 impl Permit {
+    /// Whether the platform refused the same prompt before.
+    pub(super) const fn was_refused(&self) -> bool {
+        self.was_refused
+    }
+
     pub(super) fn operation(&self) -> Operation {
         self.scope.operation()
     }

@@ -179,15 +179,6 @@ impl Health {
         store.record_outcome_of_call(name(operation), exchange.message(), now).await
     }
 
-    /// After the platform refused a prompt for the second time: the fault is the prompt's, and does not pause the others. A failure to write
-    /// must not change the result.
-    pub(super) async fn prompt_is_refused(&self, operation: Operation, project: &ProjectId) {
-        let refusals = refusals(operation, project);
-        if let Err(error) = self.store.discount_refusal(&refusals, refusals_limit(operation)).await {
-            tracing::warn!(%error, "a refused prompt could not be told from a refused operation");
-        }
-    }
-
     /// Resets the state of the key after it was replaced, and the refusals of the former one.
     pub async fn forget_refused_key(&self) -> Result<(), StoreError> {
         self.store.forget_refusals().await
@@ -235,6 +226,11 @@ impl Report {
             Operation::Views => open.name == Read::Views.circuit(),
         };
         self.open.iter().filter(is_of).map(|open| self.probed_at(open)).max()
+    }
+
+    /// Whether reads of jobs keep failing.
+    pub fn are_reads_failing(&self) -> bool {
+        self.find(Read::Jobs.circuit()).is_some()
     }
 
     /// Whether the prompts of `project` are paused because they keep failing.
@@ -307,7 +303,8 @@ pub(super) fn notice(meters: &Meters) -> Option<Notice> {
 }
 
 impl Exchange {
-    pub(super) fn of<T>(result: &Result<T, UpstreamError>) -> Self {
+    /// `was_refused`: the platform refused the same prompt before, so that another refusal is no evidence against its operation.
+    pub(super) fn of<T>(result: &Result<T, UpstreamError>, was_refused: bool) -> Self {
         match result {
             Ok(_) => Self::Succeeded,
             Err(error) if error.is_failure() => Self::Failed { message: error.to_string() },
@@ -315,7 +312,7 @@ impl Exchange {
                 message: error.to_string(),
                 of: match error {
                     UpstreamError::Refused { status: 401, .. } => Refused::Key,
-                    error if error.is_forbidden() => Refused::Operation,
+                    error if error.is_forbidden() && !was_refused => Refused::Operation,
                     _ => Refused::Request,
                 },
             },

@@ -214,17 +214,25 @@ impl Jobs {
         }
     }
 
-    /// Whether the platform answers a call that only reads, made because the prompts of the project keep failing: a poll, or page views of a
-    /// project without a job. A poll has no published limit.
+    /// Whether the platform answers a call that only reads, made because the prompts of the project keep failing: a poll, or else page views.
     async fn platform_answers(&self, scope: &Scope) -> anyhow::Result<bool> {
         let Some(project) = scope.project() else { return Ok(false) };
-        let Some(remote_id) = self.store.any_remote_job(project).await? else {
-            return self.views_answer(project).await;
-        };
-        let PollPermit::Granted(permit) = self.governor.acquire_poll(project).await? else {
-            return Ok(false);
-        };
-        Ok(answers(project, self.upstream.job(permit, project, &remote_id).await))
+        Ok(match self.poll_answers(project).await? {
+            Some(answers) => answers,
+            None => self.views_answer(project).await?,
+        })
+    }
+
+    /// Whether the platform answers a poll, which has no published limit; `None` if polls of the project cannot tell: it has no job, one job
+    /// cannot be read while others can, or the platform refuses polls, which is an answer.
+    async fn poll_answers(&self, project: &ProjectId) -> anyhow::Result<Option<bool>> {
+        let Some(remote_id) = self.store.any_remote_job(project).await? else { return Ok(None) };
+        if let PollPermit::Granted(permit) = self.governor.acquire_poll(project).await?
+            && answers(project, self.upstream.job(permit, project, &remote_id).await)
+        {
+            return Ok(Some(true));
+        }
+        Ok(self.governor.are_reads_failing().await?.then_some(false))
     }
 
     /// The call is counted. It uses one that is reserved for people only if the background has none: people wait for their prompts.
@@ -305,11 +313,7 @@ impl Jobs {
                 }
             }
         };
-        self.record_until_stored(intent, delivery_outcome).await?;
-        if intent.refusals > 0 && outcome.is_err_and(|error| error.is_forbidden()) {
-            self.governor.prompt_is_refused(&Scope::of_message(&intent.project, intent.position)).await;
-        }
-        Ok(())
+        self.record_until_stored(intent, delivery_outcome).await
     }
 
     async fn record_until_stored(

@@ -82,7 +82,7 @@ impl Jobs {
     /// The queued prompts in the order in which they are sent.
     async fn queued(&self, project: &ProjectId) -> Result<Vec<QueuedMessage>, AppError> {
         let batches_last = self.governor.are_prompts_failing(project).await?;
-        Ok(self.store.queued(project, batches_last).await?)
+        Ok(self.store.queued(project, batches_last, self.clock.now()).await?)
     }
 
     async fn not_waiting(&self, project: &ProjectId, message: &MessageId) -> Result<AppError, AppError> {

@@ -454,6 +454,12 @@ async fn extend(tx: &mut Transaction<'static, Any>, url: &str) -> Result<(), Sto
     }
 }
 
+/// Whether an SQLSTATE is that of a lost connection: of a pooler in front of the server (class 08), of a server that shuts down (57P01, 57P02),
+/// or of a statement whose end is unknown (40003).
+pub(super) fn loses_connection(code: &str) -> bool {
+    code.len() == 5 && (code.starts_with("08") || ["57P01", "57P02", "40003"].contains(&code))
+}
+
 /// Whether an SQLSTATE is about the values of a statement.
 pub(super) fn concerns_values(code: &str) -> bool {
     code.len() == 5 && OF_VALUES.iter().any(|class| code.starts_with(class))
@@ -462,6 +468,12 @@ pub(super) fn concerns_values(code: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lost_connections_have_their_codes() {
+        assert!(["08006", "08P01", "57P01", "57P02", "40003"].into_iter().all(loses_connection));
+        assert!(!["23505", "57014", "40001", "8", "0858"].into_iter().any(loses_connection));
+    }
 
     fn server() -> Server {
         Server {

@@ -134,10 +134,12 @@ impl Store {
     ) -> Result<Claim, StoreError> {
         let mut tx = self.write(work).begin().await?.tx;
         let row = sqlx::query(AssertSqlSafe(format!(
-            "{SELECT_INTENT} WHERE m.id = $1 AND m.state = 'queued' AND m.on_hold_since IS NULL AND {}",
+            "{SELECT_INTENT} WHERE m.id = $1 AND m.state = 'queued' AND m.on_hold_since IS NULL
+             AND (m.in_queue = 0 OR m.due_at <= $2) AND {}",
             nothing_before_it()
         )))
         .bind(message_id)
+        .bind(now.as_millis())
         .fetch_optional(&mut *tx)
         .await?;
         let Some(row) = row else { return Ok(Claim::NotClaimed) };

@@ -56,7 +56,8 @@ impl Store {
     /// The upstream's id of the newest job of `project` that the upstream accepted.
     pub async fn any_remote_job(&self, project: &ProjectId) -> Result<Option<String>, StoreError> {
         let id = sqlx::query_scalar(
-            "SELECT remote_id FROM jobs WHERE project = $1 AND remote_id IS NOT NULL ORDER BY id DESC LIMIT 1",
+            "SELECT remote_id FROM (SELECT remote_id FROM jobs WHERE project = $1 AND remote_id IS NOT NULL ORDER BY id DESC LIMIT 20) newest
+             ORDER BY random() LIMIT 1",
         );
         Ok(id.bind(project.as_str()).fetch_optional(&self.pool).await?)
     }

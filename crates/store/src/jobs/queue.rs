@@ -106,15 +106,18 @@ impl Store {
     }
 
     /// The queued messages of `project`: each queue in order, then messages that wait for an earlier one of their job. Prompts are truncated.
-    /// `batches_last`: the order of a queue in which those of batches are sent after the others.
+    /// Those that the platform just refused are last, because they wait. `batches_last`: the order of a queue in which those of batches are sent after
+    /// the others.
     pub async fn queued(
         &self,
         project: &ProjectId,
         batches_last: bool,
+        now: Timestamp,
     ) -> Result<Vec<QueuedMessage>, StoreError> {
         let rows = sqlx::query(AssertSqlSafe(queued_statement()))
             .bind(project.as_str())
             .bind(i64::from(batches_last))
+            .bind(now.as_millis())
             .fetch_all(&self.pool)
             .await?;
         rows.iter()
@@ -242,7 +245,7 @@ pub(crate) fn queued_statement() -> String {
              FROM messages m JOIN jobs j ON j.id = m.job_id JOIN users u ON u.id = m.author_id
              WHERE m.state = 'queued' AND j.project = $1
              ORDER BY m.in_queue DESC, CASE WHEN m.position > 0 THEN 1 ELSE 0 END,
-                 CASE WHEN j.batch_id IS NOT NULL THEN $2 ELSE 0 END, m.rank, m.id"
+                 CASE WHEN m.due_at > $3 THEN 1 ELSE 0 END, CASE WHEN j.batch_id IS NOT NULL THEN $2 ELSE 0 END, m.rank, m.id"
     )
 }
 

@@ -121,18 +121,6 @@ impl Store {
         Ok(())
     }
 
-    /// Takes back the refusal that opened a circuit as the `limit`-th, because it says nothing about the circuit. The next one opens it again.
-    pub async fn discount_refusal(&self, circuit: &str, limit: u32) -> Result<(), StoreError> {
-        sqlx::query(
-            "UPDATE upstream_circuits SET failures = failures - 1, tried_at = NULL WHERE circuit = $1 AND failures = $2",
-        )
-        .bind(circuit)
-        .bind(i64::from(limit))
-        .execute(self.apart())
-        .await?;
-        Ok(())
-    }
-
     /// Whether a read of a job succeeded after `since`. A later success than `now` was recorded before a clock rollback.
     pub async fn has_read_since(&self, since: Timestamp, now: Timestamp) -> Result<bool, StoreError> {
         let read = sqlx::query(

@@ -34,10 +34,11 @@ impl Store {
         Ok(acquired.rows_affected() == 1)
     }
 
-    /// Releases the lease if this process has it.
+    /// Ends the lease if this process has it, so that another one can acquire it. The row still names its last holder: a process that wakes up
+    /// late notices that another one had the lease since.
     pub async fn release_history_lease(&self, work: &Work) -> Result<(), StoreError> {
         let mut tx = self.write_history(work).begin().await?.tx;
-        let query = sqlx::query("DELETE FROM history_lease WHERE holder = $1");
+        let query = sqlx::query("UPDATE history_lease SET ends_at = 0 WHERE holder = $1");
         query.bind(self.instance()).execute(&mut *tx).await?;
         Ok(tx.commit().await?)
     }
