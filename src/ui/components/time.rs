@@ -190,6 +190,7 @@ mod tests {
     fn wait_is_rounded_up_to_minutes() {
         let now = Timestamp::from_millis(0);
         assert_eq!(until(now.plus_seconds(61), now), "2 min");
-        assert_eq!(until(now, now), "0 min");
+        assert_eq!(until(now.plus_seconds(1), now), "1 min");
+        assert_eq!(until(now, now), "1 min", "less than a minute");
     }
 }
