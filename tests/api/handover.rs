@@ -68,12 +68,16 @@ async fn restart_under_load_loses_no_request() {
     let mut posted = 0;
     for person in people {
         for prompt in person.await.expect("a request was lost") {
+            // One that was accepted after the stop signal is sent by the second process.
+            until("it is sent", async || (upstream.posts_of(&prompt) > 0).then_some(())).await;
             assert_eq!(upstream.posts_of(&prompt), 1, "{prompt}");
             posted += 1;
         }
     }
-    let ledger = installation.ledger();
-    assert_eq!(ledger.count("SELECT COUNT(*) FROM messages WHERE state = 'accepted'").await, posted);
+    let (ledger, accepted) =
+        (installation.ledger(), "SELECT COUNT(*) FROM messages WHERE state = 'accepted'");
+    until("all are accepted", async || (ledger.count(accepted).await >= posted).then_some(())).await;
+    assert_eq!(ledger.count(accepted).await, posted);
 }
 
 #[tokio::test]
