@@ -108,7 +108,7 @@ pub async fn trend(
 pub async fn job_effects(project: String, job: String) -> Result<Vec<PageEffect>, AppError> {
     let (caller, state) = guard::of::<GetJobEffects>()?;
     let project = caller.project(&project)?;
-    let job: JobId = job.parse().map_err(AppError::bad_input)?;
+    let job: JobId = job.parse()?;
     let _permit = caller.query_permit().await?;
     state.analytics.job_effects(&project, &job).await
 }

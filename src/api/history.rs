@@ -29,7 +29,7 @@ pub async fn history_state(project: String) -> Result<HistoryState, AppError> {
 pub async fn missing_days(project: String, from: String, to: String) -> Result<Missing, AppError> {
     let (caller, state) = guard::of::<GetMissing>()?;
     let project = caller.project(&project)?;
-    let range = DayRange::parse(&from, &to).map_err(AppError::bad_input)?;
+    let range = DayRange::parse(&from, &to)?;
     state.history.missing(&project, range).await
 }
 
@@ -38,7 +38,7 @@ pub async fn missing_days(project: String, from: String, to: String) -> Result<M
 pub async fn stored_days(project: String, from: String, to: String) -> Result<StoredDays, AppError> {
     let (caller, state) = guard::of::<GetStoredDays>()?;
     let project = caller.project(&project)?;
-    let range = DayRange::parse(&from, &to).map_err(AppError::bad_input)?;
+    let range = DayRange::parse(&from, &to)?;
     state.history.stored(&project, range).await
 }
 
@@ -54,7 +54,7 @@ pub async fn fetch_days(
 ) -> Result<HistoryState, AppError> {
     let (caller, state) = guard::of::<FetchDays>()?;
     let project = caller.project(&project)?;
-    let range = DayRange::parse(&from, &to).map_err(AppError::bad_input)?;
+    let range = DayRange::parse(&from, &to)?;
     let wanted = if again == Some(true) { Wanted::Stored } else { Wanted::Missing };
     let state = state.history.request_days(caller.authority(), &project, range, wanted).await?;
     let report = format!("/p/{project}/analytics?from={}&to={}", range.from(), range.to());

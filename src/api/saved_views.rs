@@ -26,7 +26,7 @@ pub async fn get_saved_views(
 pub async fn list_saved_views(project: String, of: Option<String>) -> Result<Vec<SavedView>, AppError> {
     let (caller, state) = guard::of::<GetSavedViews>()?;
     let project = caller.project(&project)?;
-    state.saved_views.list(&caller, &project, SavedViewPage::parse(of).map_err(AppError::bad_input)?).await
+    state.saved_views.list(&caller, &project, SavedViewPage::parse(of)?).await
 }
 
 /// Saves `query`, the query string of the page, under a name; a view with that name is replaced.
@@ -40,7 +40,7 @@ pub async fn save_view(
 ) -> Result<Vec<SavedView>, AppError> {
     let (caller, state) = guard::of::<SaveView>()?;
     let project = caller.project(&project)?;
-    let of = SavedViewPage::parse(of).map_err(AppError::bad_input)?;
+    let of = SavedViewPage::parse(of)?;
     let views = state.saved_views.save(&caller, &project, of, &name, &query, shared.unwrap_or(false)).await?;
     forms::respond_with_first_part(views)
 }
@@ -56,7 +56,7 @@ pub async fn update_saved_view(
 ) -> Result<Vec<SavedView>, AppError> {
     let (caller, state) = guard::of::<UpdateSavedView>()?;
     let project = caller.project(&project)?;
-    let of = SavedViewPage::parse(of).map_err(AppError::bad_input)?;
+    let of = SavedViewPage::parse(of)?;
     let views = state.saved_views.update(&caller, &project, of, &view, name.as_deref(), shared).await?;
     forms::respond_with_first_part(views)
 }
@@ -70,7 +70,7 @@ pub async fn remove_saved_view(
 ) -> Result<Vec<SavedView>, AppError> {
     let (caller, state) = guard::of::<RemoveSavedView>()?;
     let project = caller.project(&project)?;
-    let of = SavedViewPage::parse(of).map_err(AppError::bad_input)?;
+    let of = SavedViewPage::parse(of)?;
     let views = state.saved_views.remove(&caller, &project, of, &view).await?;
     forms::respond_with_first_part(views)
 }

@@ -168,7 +168,7 @@ impl TokenDays {
         if (1..=Self::MAX).contains(&days) {
             Ok(Self(days))
         } else {
-            Err("A token is valid for 1 to 365 days. Enter a number of days.")
+            Err("A token is valid for 1 to 365 days. Enter a number of days.".into())
         }
     }
 
@@ -209,7 +209,7 @@ impl FromStr for Scopes {
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
         let scopes = names.map(str::parse).collect::<Result<Vec<Scope>, _>>()?;
-        Self::of(scopes).ok_or("Choose at least one scope: jobs:read, jobs:write or analytics:read.")
+        Self::of(scopes).ok_or("Choose at least one scope: jobs:read, jobs:write or analytics:read.".into())
     }
 }
 
@@ -242,7 +242,7 @@ impl TokenState {
 }
 
 fn not_a_scope(_: &str) -> ParseError {
-    "A scope is jobs:read, jobs:write or analytics:read."
+    "A scope is jobs:read, jobs:write or analytics:read.".into()
 }
 
 #[cfg(test)]

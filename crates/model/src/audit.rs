@@ -317,11 +317,11 @@ impl AuditEvent {
 }
 
 fn not_an_action(_: &str) -> ParseError {
-    "Unknown action. Choose one from the list."
+    "Unknown action. Choose one from the list.".into()
 }
 
 fn not_an_outcome(_: &str) -> ParseError {
-    "The outcome must be done or refused."
+    "The outcome must be done or refused.".into()
 }
 
 #[cfg(test)]

@@ -7,6 +7,10 @@ use serde::{Deserialize, Serialize};
 use server_fn::codec::JsonEncoding;
 use server_fn::error::{FromServerFnError, ServerFnErrorErr};
 
+use crate::ParseError;
+use crate::day::InvalidDay;
+use crate::id::InvalidId;
+
 /// An error: `{"code": "...", "message": "..."}` on the wire.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppError {
@@ -129,6 +133,27 @@ impl ErrorCode {
             Self::UpstreamSlow => 504,
             Self::Unreachable | Self::Internal => 500,
         }
+    }
+}
+
+/// A field has a text that is not a value of its type.
+impl From<ParseError> for AppError {
+    fn from(error: ParseError) -> Self {
+        Self::bad_input(error)
+    }
+}
+
+/// An address or a field has a text that is not an id.
+impl From<InvalidId> for AppError {
+    fn from(error: InvalidId) -> Self {
+        Self::bad_input(error)
+    }
+}
+
+/// A field has a text that is not a day, or not a range of days.
+impl From<InvalidDay> for AppError {
+    fn from(error: InvalidDay) -> Self {
+        Self::bad_input(error)
     }
 }
 

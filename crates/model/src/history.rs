@@ -456,11 +456,11 @@ impl Tab {
 }
 
 fn not_a_comparison(_: &str) -> ParseError {
-    "Compare with previous, weekdays, year or none."
+    "Compare with previous, weekdays, year or none.".into()
 }
 
 fn not_a_tab(_: &str) -> ParseError {
-    "A tab is all, rising, falling, share, new or gone."
+    "A tab is all, rising, falling, share, new or gone.".into()
 }
 
 impl Sort {
@@ -471,7 +471,7 @@ impl Sort {
 }
 
 fn not_a_sort(_: &str) -> ParseError {
-    "Sort by total, human, ai, share, difference, change or path; a leading - reverses the order."
+    "Sort by total, human, ai, share, difference, change or path; a leading - reverses the order.".into()
 }
 
 impl fmt::Display for Order {

@@ -1,9 +1,6 @@
 //! Domain types: plain data and pure logic, shared by server and browser. Must not depend on sqlx, axum, reqwest,
 //! leptos or browser APIs.
 
-/// The error message for a text that is not a valid value of a type.
-pub type ParseError = &'static str;
-
 pub mod account;
 pub mod analytics_query;
 pub mod analytics_report;
@@ -30,6 +27,7 @@ pub mod page_path;
 pub mod page_views;
 pub mod paging;
 pub mod palette;
+mod parse_error;
 pub mod passkey;
 pub mod people;
 pub mod preset;
@@ -50,3 +48,5 @@ pub mod upstream;
 pub mod url_encoding;
 pub mod user;
 pub mod webhook;
+
+pub use parse_error::ParseError;

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ParseError;
+
 /// The number of rows in a response: 1..=250, by default 50.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
@@ -19,12 +21,12 @@ impl PageLimit {
 }
 
 impl TryFrom<u32> for PageLimit {
-    type Error = &'static str;
+    type Error = ParseError;
 
     fn try_from(limit: u32) -> Result<Self, Self::Error> {
         match limit {
             1..=Self::MAX => Ok(Self(limit)),
-            _ => Err("The page size must be between 1 and 250 rows."),
+            _ => Err("The page size must be between 1 and 250 rows.".into()),
         }
     }
 }

@@ -71,7 +71,7 @@ impl Move {
 }
 
 fn not_a_move(_: &str) -> ParseError {
-    "A prompt can be moved first, up or down."
+    "A prompt can be moved first, up or down.".into()
 }
 
 /// How many prompts may leave a queue at once while more than half of the budget is free.

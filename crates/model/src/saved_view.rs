@@ -58,7 +58,7 @@ impl SavedViewPage {
 }
 
 fn not_a_page(_: &str) -> ParseError {
-    "Saved views are for jobs or analytics."
+    "Saved views are for jobs or analytics.".into()
 }
 
 impl SavedViewName {
@@ -74,13 +74,13 @@ impl fmt::Display for SavedViewName {
 }
 
 impl FromStr for SavedViewName {
-    type Err = &'static str;
+    type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.trim();
         let fits = (1..=NAME_MAX_CHARS).contains(&text.chars().count()) && is_plain(text);
         fits.then(|| Self(text.to_owned()))
-            .ok_or("A view's name has 1 to 60 characters on one line, all visible.")
+            .ok_or("A view's name has 1 to 60 characters on one line, all visible.".into())
     }
 }
 

@@ -1,5 +1,7 @@
 //! The pages that a query covers: the whole project, one page, or everything below a folder. Pure.
 
+use crate::ParseError;
+
 /// A folder. The root contains every path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folder {
@@ -26,11 +28,11 @@ pub enum FolderEntry<'a> {
 
 impl Folder {
     /// Parses `/`, `/guides`, or `/guides/*` as in the rows of the table.
-    pub fn parse(text: &str) -> Result<Self, &'static str> {
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
         let name = text.strip_suffix("/*").unwrap_or(text);
         let name = name.strip_suffix('/').unwrap_or(name);
         if !text.starts_with('/') {
-            return Err("A folder starts with a slash, such as /guides.");
+            return Err("A folder starts with a slash, such as /guides.".into());
         }
         Ok(Self { name: name.to_owned() })
     }
@@ -71,7 +73,7 @@ impl Folder {
 
 impl Selection {
     /// Parses an optional `path`: a page, or a folder as `/guides/*`; empty is the whole project.
-    pub fn parse(path: Option<&str>) -> Result<Self, &'static str> {
+    pub fn parse(path: Option<&str>) -> Result<Self, ParseError> {
         match path.unwrap_or_default() {
             "" => Ok(Self::Project),
             path if path.starts_with('/') && path.ends_with("/*") => Folder::parse(path).map(Self::Folder),

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::ParseError;
+
 /// The longest tag, in characters.
 pub const TAG_MAX_CHARS: usize = 40;
 
@@ -33,14 +35,14 @@ impl fmt::Display for Tag {
 }
 
 impl FromStr for Tag {
-    type Err = &'static str;
+    type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
         let valid = |c: char| c.is_alphanumeric() || "-_. ".contains(c);
         let fits = (1..=TAG_MAX_CHARS).contains(&text.chars().count()) && text.chars().all(valid);
         fits.then_some(Self(text))
-            .ok_or("A tag is 1 to 40 letters, digits, hyphens, underscores, dots or spaces.")
+            .ok_or("A tag is 1 to 40 letters, digits, hyphens, underscores, dots or spaces.".into())
     }
 }
 

@@ -118,7 +118,7 @@ impl Role {
 }
 
 fn not_a_role(_: &str) -> ParseError {
-    "A role is viewer, operator or admin."
+    "A role is viewer, operator or admin.".into()
 }
 
 impl fmt::Display for Role {

@@ -123,5 +123,5 @@ impl fmt::Display for WebhookKind {
 }
 
 fn not_a_kind(_: &str) -> ParseError {
-    "A webhook's kind is json or slack."
+    "A webhook's kind is json or slack.".into()
 }

@@ -121,7 +121,7 @@ impl Analytics {
         compare: Compare,
         path: Option<&str>,
     ) -> Result<Trend, AppError> {
-        let selection = Selection::parse(path).map_err(AppError::bad_input)?;
+        let selection = Selection::parse(path)?;
         let mut snapshot = self.store.snapshot(project).await?;
         let period = Period::read(&mut snapshot, range).await?;
         let comparable = period.comparable(&mut snapshot, compare).await?;
@@ -161,7 +161,7 @@ impl Analytics {
         compare: Compare,
         path: &str,
     ) -> Result<PageReport, AppError> {
-        let selection = Selection::parse(Some(path)).map_err(AppError::bad_input)?;
+        let selection = Selection::parse(Some(path))?;
         if selection == Selection::Project {
             return Err(AppError::bad_input("Name the page by its path, such as /quickstart."));
         }

@@ -59,7 +59,7 @@ impl Caller {
 
     /// The configured project with this id. A project that this person may not see is reported as missing.
     pub fn project(&self, id: &str) -> Result<ProjectId, AppError> {
-        let id: ProjectId = id.parse().map_err(AppError::bad_input)?;
+        let id: ProjectId = id.parse()?;
         let known = self.all_projects.iter().any(|project| project.id == id);
         (known && self.user.may_see(&id))
             .then_some(id)

@@ -13,6 +13,7 @@ use base::clock::Clock;
 use base::config::PublicUrl;
 use base::settings::LiveProjects;
 use base::username;
+use model::ParseError;
 use model::error::AppError;
 use model::flash::Confirmation;
 use model::id::PersonId;
@@ -57,7 +58,7 @@ impl People {
 
     /// One person, for the page that manages them.
     pub async fn one(&self, caller: &Caller, user: &str) -> Result<ManagedPerson, AppError> {
-        let user: PersonId = user.parse().map_err(AppError::bad_input)?;
+        let user: PersonId = user.parse()?;
         let person = self.listed(caller, user.as_str()).await?.pop().ok_or_else(gone)?;
         Ok(ManagedPerson { person, projects: self.projects.current().to_vec() })
     }
@@ -101,8 +102,8 @@ impl People {
         role: &str,
         projects: ProjectFields<'_>,
     ) -> Result<Confirmation, AppError> {
-        let name = username::parse_typed(name.trim()).map_err(AppError::bad_input)?;
-        let role: Role = role.parse().map_err(AppError::bad_input)?;
+        let name = username::parse_typed(name.trim())?;
+        let role: Role = role.parse()?;
         let projects = given(projects, &self.projects.current(), &GivenProjects::default())?;
         let (secret, now) = (token::new(), self.clock.now());
         let link = LinkToken { hash: token::hash(&secret), expires_at: now.plus_seconds(LINK_SECONDS) };
@@ -162,7 +163,7 @@ impl People {
         projects: ProjectFields<'_>,
     ) -> Result<Confirmation, AppError> {
         let user = self.found(user).await?;
-        let role: Role = role.parse().map_err(AppError::bad_input)?;
+        let role: Role = role.parse()?;
         let projects = given(projects, &self.projects.current(), &user.projects)?;
         if !self.store.set_access(caller.authority(), &user.id, role, &projects).await? {
             return Err(last_administrator(&user));
@@ -234,7 +235,7 @@ impl People {
     }
 
     async fn found(&self, user: &str) -> Result<User, AppError> {
-        let user: PersonId = user.parse().map_err(AppError::bad_input)?;
+        let user: PersonId = user.parse()?;
         let user = self.store.user_by_id(user.as_str()).await?;
         user.ok_or_else(gone)
     }
@@ -245,28 +246,28 @@ fn given(
     fields: ProjectFields<'_>,
     all: &[Project],
     before: &GivenProjects,
-) -> Result<GivenProjects, AppError> {
+) -> Result<GivenProjects, ParseError> {
     match fields.access {
         Some("all") => Ok(GivenProjects::All),
-        Some("selected") => {
-            selected(fields.selected.unwrap_or_default(), all, before).map_err(AppError::bad_input)
-        }
-        _ => Err(AppError::bad_input("Choose all projects or selected projects.")),
+        Some("selected") => selected(fields.selected.unwrap_or_default(), all, before),
+        _ => Err("Choose all projects or selected projects.".into()),
     }
 }
 
 /// Parses comma-separated project ids. Each must be configured or part of `before`. An empty list gives no project.
-pub fn selected(listed: &str, all: &[Project], before: &GivenProjects) -> Result<GivenProjects, String> {
+pub fn selected(listed: &str, all: &[Project], before: &GivenProjects) -> Result<GivenProjects, ParseError> {
     let before = match before {
         GivenProjects::All => &[][..],
         GivenProjects::These(ids) => ids,
     };
     let known = |name: &str| {
         let mut ids = all.iter().map(|project| &project.id).chain(before);
-        ids.find(|id| id.as_str() == name).cloned().ok_or_else(|| format!("There is no project {name}."))
+        ids.find(|id| id.as_str() == name)
+            .cloned()
+            .ok_or_else(|| format!("There is no project {name}.").into())
     };
     let names = listed.split(',').map(str::trim).filter(|name| !name.is_empty());
-    Ok(GivenProjects::These(names.map(known).collect::<Result<_, _>>()?))
+    Ok(GivenProjects::These(names.map(known).collect::<Result<_, ParseError>>()?))
 }
 
 fn gone() -> AppError {

@@ -1,5 +1,7 @@
 //! Saved views. The canonical query of known fields is stored, never a URL.
 
+use thiserror::Error;
+
 use crate::analytics;
 use crate::caller::Caller;
 use crate::jobs::filter;
@@ -11,6 +13,23 @@ use model::saved_view::{SavedView, SavedViewName, SavedViewPage};
 use model::user::Role;
 use store::jobs::saved_views::{SAVED_VIEWS_MAX, SavedViewScope};
 use store::{Store, StoreError};
+
+/// Why a view cannot be saved.
+#[derive(Debug, Error)]
+enum SavedViewError {
+    #[error("There is nothing to save: filter, search or sort first.")]
+    Empty,
+    #[error("You have {SAVED_VIEWS_MAX} saved views already. Remove one of them first.")]
+    TooMany,
+    #[error("You already have a view with that name. Choose another name.")]
+    NameTaken,
+}
+
+impl From<SavedViewError> for AppError {
+    fn from(error: SavedViewError) -> Self {
+        Self::bad_input(error)
+    }
+}
 
 /// The saved views of people.
 #[derive(Clone)]
@@ -44,7 +63,7 @@ impl SavedViews {
         query: &str,
         shared: bool,
     ) -> Result<Vec<SavedView>, AppError> {
-        let name: SavedViewName = name.parse().map_err(AppError::bad_input)?;
+        let name: SavedViewName = name.parse()?;
         may_share(caller, shared)?;
         let query = match of {
             SavedViewPage::Jobs => filter::canonical(query)?,
@@ -53,13 +72,11 @@ impl SavedViews {
             }
         };
         if query.is_empty() {
-            return Err(AppError::bad_input("There is nothing to save: filter, search or sort first."));
+            return Err(SavedViewError::Empty.into());
         }
         let store = &self.store;
         if !store.save_view(caller.authority(), scope(caller, project, of), &name, &query, shared).await? {
-            return Err(AppError::bad_input(format!(
-                "You have {SAVED_VIEWS_MAX} saved views already. Remove one of them first."
-            )));
+            return Err(SavedViewError::TooMany.into());
         }
         self.list(caller, project, of).await
     }
@@ -74,8 +91,8 @@ impl SavedViews {
         name: Option<&str>,
         shared: Option<bool>,
     ) -> Result<Vec<SavedView>, AppError> {
-        let view: SavedViewId = view.parse().map_err(AppError::bad_input)?;
-        let name: Option<SavedViewName> = name.map(str::parse).transpose().map_err(AppError::bad_input)?;
+        let view: SavedViewId = view.parse()?;
+        let name: Option<SavedViewName> = name.map(str::parse).transpose()?;
         may_share(caller, shared.unwrap_or_default())?;
         let (store, scope) = (&self.store, scope(caller, project, of));
         let updated =
@@ -94,7 +111,7 @@ impl SavedViews {
         of: SavedViewPage,
         view: &str,
     ) -> Result<Vec<SavedView>, AppError> {
-        let view: SavedViewId = view.parse().map_err(AppError::bad_input)?;
+        let view: SavedViewId = view.parse()?;
         let administers = caller.user.role >= Role::Admin;
         let (store, scope) = (&self.store, scope(caller, project, of));
         if !store.remove_saved_view(caller.authority(), scope, view.as_str(), administers).await? {
@@ -124,9 +141,5 @@ fn missing() -> AppError {
 }
 
 fn name_in_use(error: StoreError) -> AppError {
-    if error.is_duplicate() {
-        AppError::bad_input("You already have a view with that name. Choose another name.")
-    } else {
-        error.into()
-    }
+    if error.is_duplicate() { SavedViewError::NameTaken.into() } else { error.into() }
 }

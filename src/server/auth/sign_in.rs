@@ -177,12 +177,10 @@ pub async fn with_link(
     let purpose = state.store.link(&link, now).await?.ok_or_else(link_is_over)?;
     let name = match &purpose {
         Link::Password(_, name) => name.clone(),
-        Link::FirstAdministrator => {
-            username::parse_typed(username.unwrap_or_default().trim()).map_err(AppError::bad_input)?
-        }
+        Link::FirstAdministrator => username::parse_typed(username.unwrap_or_default().trim())?,
     };
     let secret = SecretString::from(password);
-    password::check_choice(&secret, &name).map_err(AppError::bad_input)?;
+    password::check_choice(&secret, &name)?;
     // A client with a valid link is known.
     let requester = Requester::new(ip, true);
     let hash = match state.passwords.hash(secret, requester).await {

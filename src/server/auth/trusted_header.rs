@@ -135,7 +135,7 @@ async fn with_groups(
     let account = match store.account_by_name(name).await? {
         Some(account) => account,
         None => {
-            let name = username::parse(name).map_err(refused)?;
+            let name = username::parse(name).map_err(|error| refused(&error.to_string()))?;
             if store.add_vouched_user(&name, role, projects, now).await? {
                 tracing::info!(user = name, %role, "added by the trusted proxy header");
             }

@@ -33,9 +33,8 @@ use model::error::{AppError, ErrorCode};
 use model::flash::FlashMessage;
 use model::id::FormKey;
 use model::job::{Job, JobForm as Blank, ShownFollowUps, cut};
-use model::links;
-use model::page_path;
 use model::similar::SimilarJob;
+use model::{links, page_path};
 use other_drafts::other_drafts;
 use pick::Pick;
 

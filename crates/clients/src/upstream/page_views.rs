@@ -11,6 +11,7 @@ use super::Upstream;
 use super::governor::Governor;
 use base::clock::Clock;
 use base::traces;
+use model::ParseError;
 use model::analytics_query::requested_days;
 use model::day::{Day, DayRange};
 use model::error::{AppError, ErrorCode};
@@ -71,22 +72,22 @@ impl PageViewsQuery {
         Ok(Self {
             project,
             range,
-            limit: PageLimit::try_from(limit).map_err(AppError::bad_input)?,
+            limit: PageLimit::try_from(limit)?,
             offset: u64::try_from(offset.unwrap_or(0))
-                .map_err(|_| AppError::bad_input("The offset is 0 or more rows."))?,
+                .map_err(|_| ParseError::from("The offset is 0 or more rows."))?,
         })
     }
 
     /// The days from `from` to `to`, both inclusive; by default the last 28.
     pub fn range(from: Option<&str>, to: Option<&str>, today: Day) -> Result<DayRange, AppError> {
-        requested_days(from, to, today).map_err(AppError::bad_input)
+        Ok(requested_days(from, to, today)?)
     }
 
     /// Limits the range to days until `today`.
     pub fn until(self, today: Day) -> Result<Self, AppError> {
         let range = self.range.until(today);
-        let range = range
-            .ok_or_else(|| AppError::bad_input("These days are in the future. Page views end today."))?;
+        let range =
+            range.ok_or_else(|| ParseError::from("These days are in the future. Page views end today."))?;
         Ok(Self { range, ..self })
     }
 }

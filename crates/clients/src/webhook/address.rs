@@ -3,6 +3,7 @@
 use url::{Host, Url};
 
 use super::network;
+use model::ParseError;
 use model::webhook::WebhookKind;
 
 /// The maximum length of a URL, in bytes.
@@ -16,30 +17,28 @@ pub struct Allowed {
 }
 
 /// Parses the URL in `text`. The error message does not repeat it.
-pub fn parse(text: &str, allowed: Allowed) -> Result<Url, String> {
+pub fn parse(text: &str, allowed: Allowed) -> Result<Url, ParseError> {
     let text = text.trim();
     let url = Url::parse(text)
-        .map_err(|_| "That is not a valid address. It must begin with https://.".to_owned())?;
+        .map_err(|_| ParseError::from("That is not a valid address. It must begin with https://."))?;
     if url.as_str().len() > LONGEST {
-        return Err(format!("The address is too long: it may have {LONGEST} characters."));
+        return Err(format!("The address is too long: it may have {LONGEST} characters.").into());
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("Remove the username and password from the address.".to_owned());
+        return Err("Remove the username and password from the address.".into());
     }
     let literal = match url.host() {
         Some(Host::Ipv4(address)) => Some(address.into()),
         Some(Host::Ipv6(address)) => Some(address.into()),
         Some(Host::Domain(_)) => None,
-        None => return Err("The address has no host.".to_owned()),
+        None => return Err("The address has no host.".into()),
     };
     match (url.scheme(), literal) {
-        ("https", Some(ip)) if !allowed.private && !network::is_public(ip) => {
-            Err(network::REFUSED.to_owned())
-        }
+        ("https", Some(ip)) if !allowed.private && !network::is_public(ip) => Err(network::REFUSED.into()),
         ("https", _) => Ok(url),
         ("http", Some(ip)) if allowed.private && ip.is_loopback() => Ok(url),
-        ("http", _) => Err("Plain http is not encrypted. Use https.".to_owned()),
-        _ => Err("The address must begin with https://.".to_owned()),
+        ("http", _) => Err("Plain http is not encrypted. Use https.".into()),
+        _ => Err("The address must begin with https://.".into()),
     }
 }
 
@@ -91,7 +90,10 @@ mod tests {
             "https://[fd00::1]/",
         ] {
             let problem = parse(bad, STRICT).err().unwrap_or_else(|| panic!("{bad}"));
-            assert!(problem.ends_with('.') && !problem.contains("secret"), "{problem}");
+            assert!(
+                problem.to_string().ends_with('.') && !problem.to_string().contains("secret"),
+                "{problem}"
+            );
         }
         assert!(parse(&format!("https://a.example/{}", "x".repeat(LONGEST)), STRICT).is_err());
         assert!(parse("https://10.1.2.3/", PRIVATE).is_ok());

@@ -26,7 +26,7 @@ pub async fn reach(address: &str, kind: WebhookKind, config: WebhookConfig) -> R
 }
 
 async fn connect(address: &str, allowed: Allowed) -> Result<(), String> {
-    let url = address::parse(address, allowed)?;
+    let url = address::parse(address, allowed).map_err(|error| error.to_string())?;
     let port = url.port_or_known_default().unwrap_or(443);
     let found: Vec<SocketAddr> = match url.host() {
         Some(Host::Ipv4(ip)) => vec![(ip, port).into()],

@@ -139,11 +139,11 @@ impl fmt::Display for JobState {
 }
 
 fn not_a_job_state(_: &str) -> ParseError {
-    "A status is one of queued, sending, active, completed, archived, failed, rejected, cancelled, unknown, other."
+    "A status is one of queued, sending, active, completed, archived, failed, rejected, cancelled, unknown, other.".into()
 }
 
 fn not_a_delivery_state(_: &str) -> ParseError {
-    "not a delivery state"
+    "not a delivery state".into()
 }
 
 #[cfg(test)]
@@ -164,7 +164,7 @@ mod tests {
             assert_eq!(state.as_str().parse(), Ok(state));
         }
         let words = JobState::ALL.map(JobState::as_str).join(", ");
-        let refused = "".parse::<JobState>().map_err(str::to_owned);
+        let refused = "".parse::<JobState>().map_err(|error| error.to_string());
         assert_eq!(refused, Err(format!("A status is one of {words}.")));
         let words = "queued sending accepted rejected cancelled unknown";
         let states = words.split(' ').map(|word| word.parse().map(DeliveryState::as_str));

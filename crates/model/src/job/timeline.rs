@@ -133,11 +133,11 @@ impl From<TimelineState> for String {
 }
 
 fn not_documented(_: &str) -> ParseError {
-    "not a documented status"
+    "not a documented status".into()
 }
 
 fn not_a_mark(_: &str) -> ParseError {
-    "not a mark"
+    "not a mark".into()
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The team's notes on days: validation and permissions.
 
 use crate::caller::Caller;
+use model::ParseError;
 use model::day::Day;
 use model::error::{AppError, ErrorCode};
 use model::history::Annotation;
@@ -30,7 +31,7 @@ impl Annotations {
         text: &str,
         id: Option<&str>,
     ) -> Result<Annotation, AppError> {
-        let day: Day = day.parse().map_err(AppError::bad_input)?;
+        let day: Day = day.parse()?;
         let text = sentence(text)?;
         let store = &self.store;
         match id.filter(|id| !id.is_empty()) {
@@ -58,7 +59,7 @@ impl Annotations {
         project: &ProjectId,
         id: &str,
     ) -> Result<Annotation, AppError> {
-        let id: AnnotationId = id.parse().map_err(AppError::bad_input)?;
+        let id: AnnotationId = id.parse()?;
         let found = self.store.annotation(project, id.as_str()).await?;
         let missing = || AppError::not_found("This note no longer exists.");
         let (annotation, author_id) = found.ok_or_else(missing)?;
@@ -76,12 +77,12 @@ impl Annotations {
 }
 
 /// One line without invisible characters.
-fn sentence(text: &str) -> Result<String, AppError> {
+fn sentence(text: &str) -> Result<String, ParseError> {
     let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
     let text = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
     match text.chars().count() {
-        0 => Err(AppError::bad_input("The note is empty. Write a few words.")),
+        0 => Err("The note is empty. Write a few words.".into()),
         1..=TEXT_MAX_CHARS => Ok(text),
-        _ => Err(AppError::bad_input(format!("A note has at most {TEXT_MAX_CHARS} characters."))),
+        _ => Err(format!("A note has at most {TEXT_MAX_CHARS} characters.").into()),
     }
 }

@@ -229,5 +229,5 @@ fn numbers(counts: ViewCounts) -> [Cell<'static>; 3] {
 }
 
 fn not_a_kind(_: &str) -> ParseError {
-    "Export one of pages, daily, days."
+    "Export one of pages, daily, days.".into()
 }

@@ -19,7 +19,7 @@ pub fn to_saved(today: Day, project: &ProjectId, query_string: &str) -> Result<S
     let views =
         PageViewsQuery::parse(project.clone(), from, to, Some(query.limit), Some(query.offset()), today)?;
     TableQuery::parse(views, query.q.as_deref(), query.folder.as_deref(), query.sort.as_deref())?;
-    Selection::parse(query.path.as_deref()).map_err(AppError::bad_input)?;
+    Selection::parse(query.path.as_deref())?;
     let saved = query.to_saved(today);
     if saved.len() > QUERY_MAX_BYTES {
         return Err(AppError::bad_input("This view is too long to save. Use a shorter search or path."));

@@ -76,7 +76,7 @@ impl Analytics {
         range: DayRange,
         path: Option<&str>,
     ) -> Result<StoredDays, AppError> {
-        let selection = Selection::parse(path).map_err(AppError::bad_input)?;
+        let selection = Selection::parse(path)?;
         let mut snapshot = self.store.snapshot(project).await?;
         let stored = snapshot.days(range).await?;
         let counted = match selection {

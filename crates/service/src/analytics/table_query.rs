@@ -40,12 +40,8 @@ impl TableQuery {
         Ok(Self {
             views,
             search: Search::of(q.unwrap_or_default()),
-            folder: folder
-                .filter(|folder| !folder.is_empty())
-                .map(Folder::parse)
-                .transpose()
-                .map_err(AppError::bad_input)?,
-            order: order.map_err(AppError::bad_input)?,
+            folder: folder.filter(|folder| !folder.is_empty()).map(Folder::parse).transpose()?,
+            order: order?,
             compare: Compare::default(),
             tab: Tab::default(),
         })
@@ -89,7 +85,7 @@ impl Search {
 /// Parses a field of a query string. A missing or empty field has the default value.
 pub fn word<T: FromStr<Err = ParseError> + Default>(text: Option<&str>) -> Result<T, AppError> {
     let word = text.filter(|text| !text.is_empty()).map(str::parse).transpose();
-    Ok(word.map_err(AppError::bad_input)?.unwrap_or_default())
+    Ok(word?.unwrap_or_default())
 }
 
 #[cfg(test)]

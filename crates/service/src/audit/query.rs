@@ -1,6 +1,7 @@
 //! Parses the filters of the audit log.
 
 use base::username;
+use model::ParseError;
 use model::audit_query::AuditQuery;
 use model::day::Day;
 use model::error::AppError;
@@ -8,16 +9,13 @@ use store::audit::AuditFilter;
 
 /// Parses `query`.
 pub fn filter(query: &AuditQuery) -> Result<AuditFilter, AppError> {
-    let day = |text: &str| {
-        let day = (!text.is_empty()).then(|| text.parse::<Day>()).transpose();
-        day.map_err(AppError::bad_input)
-    };
+    let day = |text: &str| (!text.is_empty()).then(|| text.parse::<Day>()).transpose();
     let (from, to) = (day(&query.from)?, day(&query.to)?);
     if from.zip(to).is_some_and(|(from, to)| from > to) {
         return Err(AppError::bad_input("The first day is after the last one. Swap them."));
     }
     if !query.person.is_empty() {
-        username::check_form(&query.person).map_err(AppError::bad_input)?;
+        username::check_form(&query.person)?;
     }
     Ok(AuditFilter {
         person: (!query.person.is_empty()).then(|| query.person.clone()),
@@ -30,11 +28,11 @@ pub fn filter(query: &AuditQuery) -> Result<AuditFilter, AppError> {
     })
 }
 
-fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(text: &str) -> Result<Option<T>, AppError> {
-    (!text.is_empty()).then(|| text.parse()).transpose().map_err(AppError::bad_input)
+fn parsed<T: std::str::FromStr>(text: &str) -> Result<Option<T>, T::Err> {
+    (!text.is_empty()).then(|| text.parse()).transpose()
 }
 
-fn parsed_number(text: &str) -> Result<Option<i64>, AppError> {
+fn parsed_number(text: &str) -> Result<Option<i64>, ParseError> {
     let number = (!text.is_empty()).then(|| text.parse()).transpose();
-    number.map_err(|_| AppError::bad_input("A page of the audit log starts at a record number."))
+    number.map_err(|_| "A page of the audit log starts at a record number.".into())
 }

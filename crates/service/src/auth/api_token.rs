@@ -56,7 +56,11 @@ impl FromStr for TokenText {
                 && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
                 && checksum(&rest[..RANDOM_CHARS]) == rest[RANDOM_CHARS..]
         });
-        if is_right { Ok(Self(SecretString::from(text))) } else { Err("This is not an API token of Docket.") }
+        if is_right {
+            Ok(Self(SecretString::from(text)))
+        } else {
+            Err("This is not an API token of Docket.".into())
+        }
     }
 }
 

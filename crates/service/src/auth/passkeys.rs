@@ -169,7 +169,7 @@ impl Passkeys {
 
     /// Renames a passkey.
     pub async fn rename(&self, request: &Authorization, passkey: &str, name: &str) -> Result<(), AppError> {
-        let (id, name): (PasskeyId, _) = (passkey.parse().map_err(AppError::bad_input)?, checked_name(name)?);
+        let (id, name): (PasskeyId, _) = (passkey.parse()?, checked_name(name)?);
         match self.store.rename_passkey(request.into(), id.as_str(), name).await? {
             true => Ok(()),
             false => Err(PasskeyError::Gone.into()),

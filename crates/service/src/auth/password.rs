@@ -10,6 +10,7 @@ use secrecy::{ExposeSecret, SecretString};
 use thiserror::Error;
 
 use super::hashing::{Busy, Hashing, Memory, Requester};
+use model::ParseError;
 
 /// The minimum length of a chosen password, in characters.
 pub const MIN_CHARS: usize = 12;
@@ -29,18 +30,18 @@ pub enum PasswordCheck {
 }
 
 /// Checks whether the person called `username` may choose this password. Fails with the problem.
-pub fn check_choice(password: &SecretString, username: &str) -> Result<(), String> {
+pub fn check_choice(password: &SecretString, username: &str) -> Result<(), ParseError> {
     let password = password.expose_secret();
     match password.chars().count() {
-        ..MIN_CHARS => return Err(format!("A password has at least {MIN_CHARS} characters.")),
+        ..MIN_CHARS => return Err(format!("A password has at least {MIN_CHARS} characters.").into()),
         _ if password.len() > MAX_BYTES => {
-            return Err(format!("A password has at most {MAX_BYTES} bytes."));
+            return Err(format!("A password has at most {MAX_BYTES} bytes.").into());
         }
         _ => {}
     }
     if is_guessed_first(&password.to_lowercase(), &username.to_lowercase()) {
         return Err(
-            "This password is too easy to guess. Choose another, such as a few unrelated words.".to_owned()
+            "This password is too easy to guess. Choose another, such as a few unrelated words.".into()
         );
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Archiving, restoring, dismissing and tagging jobs in Docket. Nothing is sent to the platform.
 
 use crate::caller::Caller;
-use crate::jobs::find::job_ids;
+use crate::jobs::find::{ChoiceError, job_ids};
 use crate::jobs::{Jobs, filter};
 use base::nfc::nfc;
 use model::error::AppError;
@@ -27,9 +27,7 @@ impl Jobs {
         let permit = caller.query_permit().await?;
         let ids = self.store.ids(&permit, project, &filter, SELECTED_MAX + 1).await?;
         if ids.len() > SELECTED_MAX {
-            return Err(AppError::bad_input(format!(
-                "More than {SELECTED_MAX} jobs match. Narrow the list by a filter first."
-            )));
+            return Err(ChoiceError::TooManyMatch { most: SELECTED_MAX }.into());
         }
         Ok(ids.join(","))
     }
@@ -53,7 +51,7 @@ impl Jobs {
         ids: &str,
         tag: &str,
     ) -> Result<BulkResult, AppError> {
-        let tag = nfc(tag).parse().map_err(AppError::bad_input)?;
+        let tag = nfc(tag).parse()?;
         Ok(BulkResult { jobs: self.store.tag(caller.authority(), project, &chosen(ids)?, &tag).await? })
     }
 
@@ -64,13 +62,13 @@ impl Jobs {
         ids: &str,
         tag: &str,
     ) -> Result<BulkResult, AppError> {
-        let tag = nfc(tag).parse().map_err(AppError::bad_input)?;
+        let tag = nfc(tag).parse()?;
         Ok(BulkResult { jobs: self.store.untag(caller.authority(), project, &chosen(ids)?, &tag).await? })
     }
 }
 
 /// Parses at least one comma-separated id.
-pub(super) fn chosen(ids: &str) -> Result<Vec<JobId>, AppError> {
+pub(super) fn chosen(ids: &str) -> Result<Vec<JobId>, ChoiceError> {
     let ids = job_ids(ids, SELECTED_MAX)?;
-    if ids.is_empty() { Err(AppError::bad_input("Choose at least one job.")) } else { Ok(ids) }
+    if ids.is_empty() { Err(ChoiceError::None) } else { Ok(ids) }
 }

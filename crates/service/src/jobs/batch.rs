@@ -6,15 +6,17 @@ mod unstarted;
 
 use std::collections::BTreeSet;
 
+use thiserror::Error;
+
 use crate::caller::Caller;
 use crate::jobs::Jobs;
-use crate::jobs::intent::{page, prompt};
+use crate::jobs::intent::{PromptError, page, prompt};
 use crate::jobs::queue::cancelled_by;
 use crate::jobs::templates::template_id;
 use base::blocking;
 use base::nfc::nfc;
 use clients::upstream::governor::Scope;
-use model::batch::{self, Batch, BatchForm, BatchPrompt, Entry, Progress};
+use model::batch::{self, Batch, BatchForm, BatchPrompt, Entry, NAME_MAX_CHARS, Progress};
 use model::draft::DraftVersion;
 use model::error::{AppError, ErrorCode};
 use model::id::{BatchId, IntentId, ProjectId};
@@ -44,7 +46,7 @@ impl Jobs {
     /// intent returns the same batch.
     pub async fn prepare_batch(&self, caller: &Caller, request: &BatchRequest) -> Result<Batch, AppError> {
         self.save_batch_draft(caller, request).await?;
-        let intent: IntentId = request.intent.parse().map_err(AppError::bad_input)?;
+        let intent: IntentId = request.intent.parse()?;
         let [text, values] =
             [&request.text, &request.values].map(|text| nfc(&text.replace("\r\n", "\n")).into_owned());
         self.checked(&text, &values).await?;
@@ -116,7 +118,7 @@ impl Jobs {
         project: &ProjectId,
         from: Option<&str>,
     ) -> Result<BatchForm, AppError> {
-        let intent = uuid::Uuid::new_v4().to_string().parse().map_err(AppError::bad_input)?;
+        let intent = uuid::Uuid::new_v4().to_string().parse()?;
         if let Some(from) = from {
             let earlier = self.prepared(project, from).await?;
             let (text, values, template) = (earlier.template, earlier.list, earlier.template_id);
@@ -132,7 +134,7 @@ impl Jobs {
     }
 
     async fn prepared(&self, project: &ProjectId, batch: &str) -> Result<PreparedBatch, AppError> {
-        let id: BatchId = batch.parse().map_err(AppError::bad_input)?;
+        let id: BatchId = batch.parse()?;
         let prepared = self.store.batch(project, &id).await?;
         prepared.ok_or_else(|| AppError::not_found("That batch does not exist in this project."))
     }
@@ -221,24 +223,45 @@ impl Jobs {
     /// The prompts of a batch, each validated like a single typed prompt.
     async fn checked(&self, text: &str, values: &str) -> Result<Vec<Entry>, AppError> {
         if values.len() > LIST_MAX {
-            return Err(AppError::bad_input(format!("The list of values is longer than {LIST_MAX} bytes.")));
+            return Err(BatchError::ListTooLong.into());
         }
         prompt(text, self.prompt_max())?;
         // Many long prompts take time.
         let (text, values, most) = (text.to_owned(), values.to_owned(), self.prompt_max());
-        blocking::run(usize::MAX, move || checked(&text, &values, most)).await
+        Ok(blocking::run(usize::MAX, move || checked(&text, &values, most)).await?)
     }
 }
 
-fn checked(text: &str, values: &str, most: u32) -> Result<Vec<Entry>, AppError> {
-    let mut entries = batch::entries(text, values, most as usize).map_err(AppError::bad_input)?;
+/// Why a batch cannot be prepared.
+#[derive(Debug, Error)]
+enum BatchError {
+    #[error("The list of values is longer than {LIST_MAX} bytes.")]
+    ListTooLong,
+    #[error("{0}")]
+    List(String),
+    #[error("A batch cannot contain a NUL character. Remove it.")]
+    Nul,
+    #[error("A batch's name has at most {NAME_MAX_CHARS} visible characters.")]
+    Name,
+    #[error("Line {line}: {error}")]
+    Line { line: usize, error: PromptError },
+}
+
+impl From<BatchError> for AppError {
+    fn from(error: BatchError) -> Self {
+        Self::bad_input(error)
+    }
+}
+
+fn checked(text: &str, values: &str, most: u32) -> Result<Vec<Entry>, BatchError> {
+    let mut entries = batch::entries(text, values, most as usize).map_err(BatchError::List)?;
     for entry in &mut entries {
         let typed = prompt(&entry.prompt, most)
             .and_then(|prompt| {
                 let pages = entry.paths.iter().filter_map(|path| page(path).transpose());
                 Ok((prompt, pages.collect::<Result<_, _>>()?))
             })
-            .map_err(|error| AppError::bad_input(format!("Line {}: {}", entry.line, error.message)));
+            .map_err(|error| BatchError::Line { line: entry.line, error });
         let (prompt, paths) = typed?;
         entry.paths = paths;
         entry.prompt = prompt;

@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
-use model::error::AppError;
+use model::ParseError;
 use model::id::ProjectId;
 use model::job_query::JobQuery;
 use store::jobs::list::Cursor;
@@ -37,10 +37,9 @@ impl Seal {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    pub(super) fn read(&self, text: &str) -> Result<Cursor, AppError> {
-        self.parse(text).ok_or_else(|| {
-            AppError::bad_input("That page of the list does not exist. Start again from the first page.")
-        })
+    pub(super) fn read(&self, text: &str) -> Result<Cursor, ParseError> {
+        self.parse(text)
+            .ok_or_else(|| "That page of the list does not exist. Start again from the first page.".into())
     }
 
     fn parse(&self, text: &str) -> Option<Cursor> {

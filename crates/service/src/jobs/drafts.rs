@@ -1,10 +1,12 @@
 //! Saves drafts while a person types.
 
+use thiserror::Error;
+
 use crate::caller::Caller;
 use crate::jobs::Jobs;
 use model::draft::SavedDraft;
 use model::error::AppError;
-use model::id::{FormKey, IntentId, JobId, ProjectId, TemplateId};
+use model::id::{FormKey, IntentId, InvalidId, JobId, ProjectId, TemplateId};
 use store::Authority;
 use store::StoreError;
 use store::jobs::drafts::{Draft, DraftKey, Replaces, new_job};
@@ -73,20 +75,16 @@ impl Jobs {
     ) -> Result<SavedDraft, AppError> {
         let DraftForm { job, form, text, paths, template, intent, base, before } = draft_form;
         let given = |text: Option<String>| text.filter(|text| !text.is_empty());
-        let job: Option<JobId> =
-            given(job).as_deref().map(str::parse).transpose().map_err(AppError::bad_input)?;
-        let intent: Option<IntentId> =
-            given(intent).as_deref().map(str::parse).transpose().map_err(AppError::bad_input)?;
-        let template: Option<TemplateId> =
-            given(template).as_deref().map(str::parse).transpose().map_err(AppError::bad_input)?;
+        let job: Option<JobId> = given(job).as_deref().map(str::parse).transpose()?;
+        let intent: Option<IntentId> = given(intent).as_deref().map(str::parse).transpose()?;
+        let template: Option<TemplateId> = given(template).as_deref().map(str::parse).transpose()?;
         let (text, paths) = (text.replace("\r\n", "\n"), paths.unwrap_or_default());
         let subject = match &job {
             Some(job) => job.to_string(),
             None => new_job(form_key(form.as_deref())?.as_ref()),
         };
         let of = DraftKey { user_id: &caller.user.id, project, subject: &subject };
-        let before: Option<IntentId> =
-            given(before).as_deref().map(str::parse).transpose().map_err(AppError::bad_input)?;
+        let before: Option<IntentId> = given(before).as_deref().map(str::parse).transpose()?;
         let replaces = replaces(base, [&intent, &before].map(|intent| intent.as_ref().map(IntentId::as_str)));
         if text.trim().is_empty() {
             self.store.drop_draft(caller.authority(), of, replaces, None).await?;
@@ -135,15 +133,13 @@ impl Jobs {
         Ok(())
     }
 
-    fn must_be_storable(&self, text: &str, paths: &str) -> Result<(), AppError> {
+    fn must_be_storable(&self, text: &str, paths: &str) -> Result<(), DraftError> {
         let most = self.prompt_max() as usize;
         if text.chars().count() > most || paths.chars().count() > PATHS_MAX_CHARS {
-            return Err(AppError::bad_input(format!(
-                "A draft has at most {most} characters, like a prompt. Shorten it to save it."
-            )));
+            return Err(DraftError::TooLong { most });
         }
         if text.contains('\0') || paths.contains('\0') {
-            return Err(AppError::bad_input("A draft cannot contain a NUL character. Remove it."));
+            return Err(DraftError::Nul);
         }
         Ok(())
     }
@@ -153,7 +149,22 @@ fn replaces(base: Option<i64>, intents: [Option<&str>; 2]) -> Replaces<'_> {
     base.map_or(Replaces::Any, |base| Replaces::Known { base, intents })
 }
 
+/// Why a text cannot be saved as a draft.
+#[derive(Debug, Error)]
+enum DraftError {
+    #[error("A draft has at most {most} characters, like a prompt. Shorten it to save it.")]
+    TooLong { most: usize },
+    #[error("A draft cannot contain a NUL character. Remove it.")]
+    Nul,
+}
+
+impl From<DraftError> for AppError {
+    fn from(error: DraftError) -> Self {
+        Self::bad_input(error)
+    }
+}
+
 /// Parses the key of a prefilled form; empty is none.
-pub(super) fn form_key(posted: Option<&str>) -> Result<Option<FormKey>, AppError> {
-    posted.filter(|key| !key.is_empty()).map(str::parse).transpose().map_err(AppError::bad_input)
+pub(super) fn form_key(posted: Option<&str>) -> Result<Option<FormKey>, InvalidId> {
+    posted.filter(|key| !key.is_empty()).map(str::parse).transpose()
 }

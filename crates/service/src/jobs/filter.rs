@@ -1,5 +1,7 @@
 //! Parses the filters of the list. Nothing deeper validates them again.
 
+use thiserror::Error;
+
 use base::nfc::nfc;
 use model::error::AppError;
 use model::job::JobState;
@@ -11,19 +13,38 @@ use store::jobs::list::{JobFilter, Sort};
 /// The maximum length of a search, tag, page or name, in characters.
 const FIELD_MAX_CHARS: usize = 500;
 
+/// Why a filter is not valid.
+#[derive(Debug, PartialEq, Eq, Error)]
+pub enum FilterError {
+    #[error("There is no filter “{name}”, so nothing was changed. The filters are {known}.")]
+    Unknown { name: String, known: String },
+    #[error("A search or a filter is at most {FIELD_MAX_CHARS} characters long.")]
+    TooLong,
+    #[error("A status is one of {states}, {NO_CHANGES}.")]
+    Status { states: String },
+    #[error("“pr” must be yes, no, {kinds} or empty.")]
+    PullRequest { kinds: String },
+    #[error("“{name}” must be {words} or empty.")]
+    Word { name: &'static str, words: String },
+}
+
+impl From<FilterError> for AppError {
+    fn from(error: FilterError) -> Self {
+        Self::bad_input(error)
+    }
+}
+
 /// The canonical filters in a query string. Other fields are ignored, and the first of repeated fields counts.
-pub fn canonical(query: &str) -> Result<String, AppError> {
+pub fn canonical(query: &str) -> Result<String, FilterError> {
     Ok(parse(&JobQuery::of_fields(&fields(query)))?.0.canonical())
 }
 
 /// The filter in a query string that selects the jobs of an action. Unknown fields are refused.
-pub(super) fn of_selection(query: &str) -> Result<JobFilter, AppError> {
+pub(super) fn of_selection(query: &str) -> Result<JobFilter, FilterError> {
     let fields = fields(query);
-    let query = JobQuery::of_known(&fields).map_err(|unknown| {
-        let known = JobQuery::FIELDS.join(", ");
-        AppError::bad_input(format!(
-            "There is no filter “{unknown}”, so nothing was changed. The filters are {known}."
-        ))
+    let query = JobQuery::of_known(&fields).map_err(|unknown| FilterError::Unknown {
+        name: unknown.to_owned(),
+        known: JobQuery::FIELDS.join(", "),
     })?;
     Ok(parse(&query)?.1)
 }
@@ -33,14 +54,12 @@ fn fields(query: &str) -> Vec<(String, String)> {
 }
 
 /// The canonical form of the query, and the parsed filter.
-pub(super) fn parse(query: &JobQuery) -> Result<(JobQuery, JobFilter), AppError> {
+pub(super) fn parse(query: &JobQuery) -> Result<(JobQuery, JobFilter), FilterError> {
     let mut query = JobQuery::of(|name| {
         query.values().iter().find(|(field, _)| *field == name).map(|(_, value)| nfc(value).into_owned())
     });
     if query.values().iter().any(|(_, value)| value.chars().count() > FIELD_MAX_CHARS) {
-        return Err(AppError::bad_input(format!(
-            "A search or a filter is at most {FIELD_MAX_CHARS} characters long."
-        )));
+        return Err(FilterError::TooLong);
     }
     if query.sort == "newest" {
         query.sort.clear();
@@ -74,7 +93,7 @@ pub(super) fn parse(query: &JobQuery) -> Result<(JobQuery, JobFilter), AppError>
 }
 
 /// The state of the status filter, and whether only jobs without changes have it.
-fn status(status: &str) -> Result<(Option<JobState>, bool), AppError> {
+fn status(status: &str) -> Result<(Option<JobState>, bool), FilterError> {
     match status {
         "" => Ok((None, false)),
         NO_CHANGES => Ok((Some(JobState::Completed), true)),
@@ -82,14 +101,14 @@ fn status(status: &str) -> Result<(Option<JobState>, bool), AppError> {
             Ok(state) => Ok((Some(state), false)),
             Err(_) => {
                 let states = JobState::ALL.map(JobState::as_str).join(", ");
-                Err(AppError::bad_input(format!("A status is one of {states}, {NO_CHANGES}.")))
+                Err(FilterError::Status { states })
             }
         },
     }
 }
 
 /// Whether jobs have a pull request, and of what kind.
-fn pull_request(value: &str) -> Result<(Option<bool>, Option<PullRequestFilter>), AppError> {
+fn pull_request(value: &str) -> Result<(Option<bool>, Option<PullRequestFilter>), FilterError> {
     match (value, value.parse()) {
         ("", _) => Ok((None, None)),
         ("yes", _) => Ok((Some(true), None)),
@@ -97,16 +116,20 @@ fn pull_request(value: &str) -> Result<(Option<bool>, Option<PullRequestFilter>)
         (_, Ok(kind)) => Ok((None, Some(kind))),
         (_, Err(_)) => {
             let kinds = PullRequestFilter::ALL.map(PullRequestFilter::as_str).join(", ");
-            Err(AppError::bad_input(format!("“pr” must be yes, no, {kinds} or empty.")))
+            Err(FilterError::PullRequest { kinds })
         }
     }
 }
 
 /// The meaning of `value`. The first entry is the empty value of an omitted field.
-fn one_of<T: Copy, const N: usize>(name: &str, value: &str, meanings: [(&str, T); N]) -> Result<T, AppError> {
+fn one_of<T: Copy, const N: usize>(
+    name: &'static str,
+    value: &str,
+    meanings: [(&str, T); N],
+) -> Result<T, FilterError> {
     meanings.iter().find(|(word, _)| *word == value).map(|(_, meaning)| *meaning).ok_or_else(|| {
         let words: Vec<&str> = meanings[1..].iter().map(|(word, _)| *word).collect();
-        AppError::bad_input(format!("“{name}” must be {} or empty.", words.join(", ")))
+        FilterError::Word { name, words: words.join(", ") }
     })
 }
 
@@ -126,7 +149,8 @@ mod tests {
     #[test]
     fn selection_with_an_unknown_filter_is_refused() {
         assert!(of_selection("?status=failed&q=sdk%20v3").is_ok());
-        let refused = of_selection("?autor=ada").map(|_| String::new()).unwrap_or_else(|error| error.message);
+        let refused =
+            of_selection("?autor=ada").map(|_| String::new()).unwrap_or_else(|error| error.to_string());
         assert!(refused.contains("“autor”"), "{refused}");
     }
 
@@ -141,7 +165,7 @@ mod tests {
             ("sort", "oldest, changed"),
         ] {
             let refused = parse(&JobQuery::default().with(name, "nonsense"));
-            let message = refused.map(|_| String::new()).unwrap_or_else(|error| error.message);
+            let message = refused.map(|_| String::new()).unwrap_or_else(|error| error.to_string());
             assert!(message.contains(words), "{name}: {message}");
         }
         for name in JobQuery::FIELDS {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use thiserror::Error;
+
 use crate::caller::Caller;
 use crate::jobs::Jobs;
 use crate::jobs::cursor::Seal;
@@ -12,11 +14,11 @@ use base::nfc::nfc;
 use base::query_permits::QueryPermit;
 use model::error::AppError;
 use model::excerpt::SearchWords;
-use model::id::{BatchId, IntentId, JobId, ProjectId};
+use model::id::{BatchId, IntentId, InvalidId, JobId, ProjectId};
 use model::job::{FollowUp, Job, JobForm, JobPage, JobState, JobsOverview, ShownFollowUps};
 use model::job_query::JobQuery;
-use model::page_path;
 use model::time::Timestamp;
+use model::{ParseError, page_path};
 use store::jobs::drafts::{DraftKey, new_job};
 use store::jobs::list::{JobFilter, JobPlaces, Listed, PAGE_JOBS, PageJobs, PageStart, Sections, Sort};
 use store::jobs::seen::Reader;
@@ -75,16 +77,16 @@ impl FoundJobs {
 }
 
 /// A page as jobs have it.
-fn page_of(path: &str) -> Result<String, AppError> {
+fn page_of(path: &str) -> Result<String, ParseError> {
     page_path::typed_one(&nfc(path))
         .ok()
         .flatten()
-        .ok_or_else(|| AppError::bad_input("“page” must be the path of a page, such as /guides/auth."))
+        .ok_or_else(|| "“page” must be the path of a page, such as /guides/auth.".into())
 }
 
 impl Jobs {
     pub async fn get(&self, project: &ProjectId, job: &str) -> Result<Job, AppError> {
-        let id: JobId = job.parse().map_err(AppError::bad_input)?;
+        let id: JobId = job.parse()?;
         self.store.job(project, &id).await?.map(shortened::job).ok_or_else(no_such_job)
     }
 
@@ -95,7 +97,7 @@ impl Jobs {
         job: &str,
         shown: ShownFollowUps,
     ) -> Result<Job, AppError> {
-        let id: JobId = job.parse().map_err(AppError::bad_input)?;
+        let id: JobId = job.parse()?;
         self.store.shown_job(project, &id, shown).await?.ok_or_else(no_such_job)
     }
 
@@ -274,7 +276,7 @@ impl Jobs {
         form: Option<&str>,
     ) -> Result<JobForm, AppError> {
         let job = job.filter(|job| !job.is_empty());
-        let job: Option<JobId> = job.map(str::parse).transpose().map_err(AppError::bad_input)?;
+        let job: Option<JobId> = job.map(str::parse).transpose()?;
         let subject = match &job {
             Some(job) => job.to_string(),
             None => new_job(form_key(form)?.as_ref()),
@@ -287,7 +289,7 @@ impl Jobs {
         let draft_saved_at = draft.as_ref().map(|draft| draft.saved_at);
         let (draft, draft_paths, draft_template) =
             draft.map(|draft| (draft.text, draft.paths, draft.template)).unwrap_or_default();
-        let intent: IntentId = uuid::Uuid::new_v4().to_string().parse().map_err(AppError::bad_input)?;
+        let intent: IntentId = uuid::Uuid::new_v4().to_string().parse()?;
         let prompt_max = self.prompt_max();
         Ok(JobForm { intent, draft, draft_paths, draft_template, draft_saved_at, other_drafts, prompt_max })
     }
@@ -317,18 +319,37 @@ fn batches_of(jobs: &[Job]) -> Vec<BatchId> {
     several.filter_map(|(batch, _)| batch.parse().ok()).collect()
 }
 
+/// Why jobs cannot be chosen for an action or a page.
+#[derive(Debug, Error)]
+pub enum ChoiceError {
+    #[error(transparent)]
+    Id(#[from] InvalidId),
+    #[error("At most {most} jobs can be chosen at once.")]
+    TooMany { most: usize },
+    #[error("More than {most} jobs match. Narrow the list by a filter first.")]
+    TooManyMatch { most: usize },
+    #[error("Choose at least one job.")]
+    None,
+}
+
+impl From<ChoiceError> for AppError {
+    fn from(error: ChoiceError) -> Self {
+        Self::bad_input(error)
+    }
+}
+
 /// Parses at most `most` comma-separated ids of jobs.
-pub fn job_ids(ids: &str, most: usize) -> Result<Vec<JobId>, AppError> {
+pub fn job_ids(ids: &str, most: usize) -> Result<Vec<JobId>, ChoiceError> {
     let ids = ids.split(',').map(str::trim).filter(|id| !id.is_empty());
-    let ids: Vec<JobId> = ids.map(str::parse).collect::<Result<_, _>>().map_err(AppError::bad_input)?;
+    let ids: Vec<JobId> = ids.map(str::parse).collect::<Result<_, _>>()?;
     if ids.len() > most {
-        return Err(AppError::bad_input(format!("At most {most} jobs can be chosen at once.")));
+        return Err(ChoiceError::TooMany { most });
     }
     Ok(ids)
 }
 
 /// The number of a page, from 1 to `most`.
-pub(super) fn page_number(page: &str, most: u64) -> Result<u64, AppError> {
+pub(super) fn page_number(page: &str, most: u64) -> Result<u64, ParseError> {
     let number = page.trim().parse().ok().filter(|number| (1..=most).contains(number));
-    number.ok_or_else(|| AppError::bad_input("The page must be a number from 1."))
+    number.ok_or_else(|| "The page must be a number from 1.".into())
 }

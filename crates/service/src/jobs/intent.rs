@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use thiserror::Error;
+
 use crate::caller::Caller;
 use crate::jobs::Jobs;
 use crate::jobs::drafts::{PostedText, form_key};
@@ -166,11 +168,11 @@ impl Form {
     fn parse(&self, prompt_max: u32) -> Result<Request, AppError> {
         let prompt = prompt(&self.prompt, prompt_max)?;
         Ok(Request {
-            job: self.job.as_deref().map(str::parse).transpose().map_err(AppError::bad_input)?,
-            intent: self.intent.parse().map_err(AppError::bad_input)?,
+            job: self.job.as_deref().map(str::parse).transpose()?,
+            intent: self.intent.parse()?,
             paths: paths(self.paths.as_deref().unwrap_or_default())?,
             template: template_id(self.template.as_deref())?,
-            retry_of: self.retry_of.as_deref().map(str::parse).transpose().map_err(AppError::bad_input)?,
+            retry_of: self.retry_of.as_deref().map(str::parse).transpose()?,
             prompt,
         })
     }
@@ -396,42 +398,59 @@ fn similar_job() -> AppError {
 }
 
 /// Validates a prompt: 1 to `most` characters, normalized, line ends as `\n`.
-pub(super) fn prompt(text: &str, most: u32) -> Result<String, AppError> {
+pub(super) fn prompt(text: &str, most: u32) -> Result<String, PromptError> {
     let text = nfc(&text.replace("\r\n", "\n")).into_owned();
     if text.trim().is_empty() {
-        return Err(AppError::bad_input("Write what the agent should do: the prompt is empty."));
+        return Err(PromptError::Empty);
     }
     if text.contains('\0') {
-        return Err(AppError::bad_input(
-            "The prompt contains a NUL character, which cannot be sent. Remove it.",
-        ));
+        return Err(PromptError::Nul);
     }
     let length = text.chars().count();
     if length > most as usize {
-        return Err(AppError::bad_input(format!(
-            "The prompt has {length} characters; at most {most} can be sent. Shorten it."
-        )));
+        return Err(PromptError::TooLong { length, most });
     }
     Ok(text)
 }
 
+/// Why a prompt or its pages cannot be sent.
+#[derive(Debug, PartialEq, Eq, Error)]
+pub(super) enum PromptError {
+    #[error("Write what the agent should do: the prompt is empty.")]
+    Empty,
+    #[error("The prompt contains a NUL character, which cannot be sent. Remove it.")]
+    Nul,
+    #[error("The prompt has {length} characters; at most {most} can be sent. Shorten it.")]
+    TooLong { length: usize, most: u32 },
+    #[error("A job can be about at most {PATHS_MAX} pages.")]
+    TooManyPages,
+    #[error("A page's path has at most {PATH_MAX_CHARS} characters, and no control characters.")]
+    NotAPath,
+}
+
+impl From<PathsError> for PromptError {
+    fn from(error: PathsError) -> Self {
+        match error {
+            PathsError::TooMany => Self::TooManyPages,
+            PathsError::NotAPath => Self::NotAPath,
+        }
+    }
+}
+
+impl From<PromptError> for AppError {
+    fn from(error: PromptError) -> Self {
+        Self::bad_input(error)
+    }
+}
+
 /// The pages of a form field, separated by commas or line ends.
-pub(super) fn paths(text: &str) -> Result<Vec<String>, AppError> {
-    page_path::typed(&nfc(text)).map_err(not_paths)
+pub(super) fn paths(text: &str) -> Result<Vec<String>, PromptError> {
+    Ok(page_path::typed(&nfc(text))?)
 }
 
 /// One page; `None` if the text is empty.
-pub(super) fn page(text: &str) -> Result<Option<String>, AppError> {
-    page_path::typed_one(&nfc(text)).map_err(not_paths)
-}
-
-fn not_paths(error: PathsError) -> AppError {
-    AppError::bad_input(match error {
-        PathsError::TooMany => format!("A job can be about at most {PATHS_MAX} pages."),
-        PathsError::NotAPath => {
-            format!("A page's path has at most {PATH_MAX_CHARS} characters, and no control characters.")
-        }
-    })
+pub(super) fn page(text: &str) -> Result<Option<String>, PromptError> {
+    Ok(page_path::typed_one(&nfc(text))?)
 }
 
 /// The error after the prompt was committed. It must not make people send the prompt again.

@@ -64,7 +64,7 @@ impl Jobs {
                 "The platform has not accepted this job, so there is nothing to check yet.",
             ));
         }
-        let id: JobId = job.parse().map_err(AppError::bad_input)?;
+        let id: JobId = job.parse()?;
         let PollPermit::Granted(permit) = self.governor.acquire_poll(project).await? else {
             return Err(AppError::new(
                 ErrorCode::UpstreamFailed,

@@ -39,8 +39,8 @@ impl Jobs {
         message: &str,
         to: &str,
     ) -> Result<Queue, AppError> {
-        let message: MessageId = message.parse().map_err(AppError::bad_input)?;
-        let to = to.parse().map_err(AppError::bad_input)?;
+        let message: MessageId = message.parse()?;
+        let to = to.parse()?;
         if !self.store.move_in_queue(caller.authority(), project, &message, to).await? {
             return Err(self.not_waiting(project, &message).await?);
         }
@@ -54,7 +54,7 @@ impl Jobs {
         project: &ProjectId,
         message: &str,
     ) -> Result<Queue, AppError> {
-        let message: MessageId = message.parse().map_err(AppError::bad_input)?;
+        let message: MessageId = message.parse()?;
         let reason = cancelled_by(caller);
         if self.store.cancel(caller.authority(), project, std::slice::from_ref(&message), &reason).await? == 0
         {

@@ -73,7 +73,7 @@ impl Jobs {
         key: &str,
         request: &ScriptRequest<'_>,
     ) -> Result<Option<Job>, AppError> {
-        let key: IntentId = key.parse().map_err(AppError::bad_input)?;
+        let key: IntentId = key.parse()?;
         let Some(earlier) = self.store.find_intent(author_id, &key).await? else {
             let is_removed = self.store.is_removed_intent(author_id, key.as_str()).await?;
             return if is_removed { Err(removed()) } else { Ok(None) };

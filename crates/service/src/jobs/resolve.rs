@@ -29,7 +29,7 @@ pub struct Decision {
 impl Jobs {
     /// Carries out a decision once: the same one again returns the current job, a different one is refused.
     pub async fn resolve(&self, caller: &Caller, decision: Decision) -> Result<Job, AppError> {
-        let job: JobId = decision.job.parse().map_err(AppError::bad_input)?;
+        let job: JobId = decision.job.parse()?;
         let message = self.store.message_at(&decision.project, &job, decision.message).await?;
         let message =
             message.ok_or_else(|| AppError::not_found("That prompt does not exist in this project."))?;
@@ -124,7 +124,7 @@ impl Jobs {
         project: &ProjectId,
         typed: &str,
     ) -> Result<RemoteJob, AppError> {
-        let id: RemoteId = typed.trim().parse().map_err(AppError::bad_input)?;
+        let id: RemoteId = typed.trim().parse()?;
         self.must_be_untracked(project, id.as_str()).await?;
         let permit = self.governor.acquire_lookup(project).await?;
         let remote = self.upstream.job(permit, project, id.as_str()).await.map_err(|error| match error {

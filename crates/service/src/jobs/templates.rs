@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use thiserror::Error;
+
 use crate::caller::Caller;
 use crate::jobs::Jobs;
 use base::nfc::nfc;
 use base::query_permits::QueryPermit;
 use model::error::{AppError, ErrorCode};
-use model::id::{ProjectId, TemplateId};
+use model::id::{InvalidId, ProjectId, TemplateId};
 use model::name::is_plain;
 use model::saved_template::{
     NAME_MAX_CHARS, RESERVED_PLACEHOLDERS, SavedTemplate, TemplateForm, TemplateText,
@@ -126,12 +128,8 @@ impl Jobs {
         };
         match written {
             Ok(Some(id)) => Ok(id),
-            Ok(None) => Err(AppError::bad_input(format!(
-                "A project has at most {TEMPLATES_MAX} templates. Delete an unused one first."
-            ))),
-            Err(error) if error.is_duplicate() => Err(AppError::bad_input(
-                "A template with that name already exists in this project. Choose another name.",
-            )),
+            Ok(None) => Err(TemplateError::TooMany.into()),
+            Err(error) if error.is_duplicate() => Err(TemplateError::NameTaken.into()),
             Err(error) => Err(error.into()),
         }
     }
@@ -158,16 +156,16 @@ impl Jobs {
         prompt: Option<String>,
         values: &BTreeMap<String, String>,
     ) -> Result<String, AppError> {
-        let id: TemplateId = template.parse().map_err(AppError::bad_input)?;
+        let id: TemplateId = template.parse()?;
         let (_, text) = self.store.template(project, &id).await?.ok_or_else(missing)?;
         let text = prompt.unwrap_or(text);
         let names = placeholders(&text);
         if let Some(unknown) = values.keys().find(|name| !names.contains(&name.as_str())) {
-            return Err(AppError::bad_input(format!("The template has no placeholder “{unknown}”.")));
+            return Err(TemplateError::NoPlaceholder(unknown.clone()).into());
         }
         let values = values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let filled = filled(&text, &values, self.prompt_max() as usize);
-        let filled = filled.ok_or_else(|| AppError::bad_input("The filled-in prompt is too long."))?;
+        let filled = filled.ok_or(TemplateError::FilledTooLong)?;
         match warning(&unfilled(&filled)) {
             Some(warning) => Err(AppError::new(ErrorCode::UnfilledPlaceholder, warning)),
             None => Ok(filled),
@@ -192,9 +190,36 @@ impl Jobs {
     }
 }
 
+/// Why a template, or its values, cannot be used.
+#[derive(Debug, PartialEq, Eq, Error)]
+enum TemplateError {
+    #[error("A project has at most {TEMPLATES_MAX} templates. Delete an unused one first.")]
+    TooMany,
+    #[error("A template with that name already exists in this project. Choose another name.")]
+    NameTaken,
+    #[error("A template's name has 1 to {NAME_MAX_CHARS} visible characters.")]
+    Name,
+    #[error("A template's text has 1 to {most} characters, and no NUL character; this one has {length}.")]
+    Text { length: usize, most: u32 },
+    #[error("A template has at most {PLACEHOLDERS_MAX} placeholders.")]
+    TooManyPlaceholders,
+    #[error("A placeholder cannot be called {0}. Choose another name for it.")]
+    Reserved(String),
+    #[error("The template has no placeholder “{0}”.")]
+    NoPlaceholder(String),
+    #[error("The filled-in prompt is too long.")]
+    FilledTooLong,
+}
+
+impl From<TemplateError> for AppError {
+    fn from(error: TemplateError) -> Self {
+        Self::bad_input(error)
+    }
+}
+
 /// Parses a submitted template id; empty is none.
-pub(super) fn template_id(posted: Option<&str>) -> Result<Option<TemplateId>, AppError> {
-    posted.filter(|id| !id.is_empty()).map(str::parse).transpose().map_err(AppError::bad_input)
+pub(super) fn template_id(posted: Option<&str>) -> Result<Option<TemplateId>, InvalidId> {
+    posted.filter(|id| !id.is_empty()).map(str::parse).transpose()
 }
 
 pub(super) fn missing() -> AppError {
@@ -209,34 +234,28 @@ fn draft_key<'a>(caller: &'a Caller, project: &'a ProjectId, subject: &'a str) -
     DraftKey { user_id: &caller.user.id, project, subject }
 }
 
-fn name(name: &str) -> Result<&str, AppError> {
+fn name(name: &str) -> Result<&str, TemplateError> {
     let name = name.trim();
     if !(1..=NAME_MAX_CHARS).contains(&name.chars().count()) || !is_plain(name) {
-        return Err(AppError::bad_input(format!(
-            "A template's name has 1 to {NAME_MAX_CHARS} visible characters."
-        )));
+        return Err(TemplateError::Name);
     }
     Ok(name)
 }
 
-fn text(text: &str, most: u32) -> Result<String, AppError> {
+fn text(text: &str, most: u32) -> Result<String, TemplateError> {
     let text = nfc(&text.replace("\r\n", "\n")).into_owned();
     let length = text.chars().count();
     if text.trim().is_empty() || text.contains('\0') || length > most as usize {
-        return Err(AppError::bad_input(format!(
-            "A template's text has 1 to {most} characters, and no NUL character; this one has {length}."
-        )));
+        return Err(TemplateError::Text { length, most });
     }
     let placeholders = placeholders(&text);
     if placeholders.len() > PLACEHOLDERS_MAX {
-        return Err(AppError::bad_input(format!("A template has at most {PLACEHOLDERS_MAX} placeholders.")));
+        return Err(TemplateError::TooManyPlaceholders);
     }
     if let Some(reserved) =
         placeholders.iter().find(|placeholder| RESERVED_PLACEHOLDERS.contains(placeholder))
     {
-        return Err(AppError::bad_input(format!(
-            "A placeholder cannot be called {reserved}. Choose another name for it."
-        )));
+        return Err(TemplateError::Reserved((*reserved).to_owned()));
     }
     Ok(text)
 }

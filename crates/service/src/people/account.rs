@@ -76,7 +76,7 @@ impl OwnAccount {
         let user = &caller.user;
         self.0.current_password.check(user, caller.client_ip, old).await?;
         let new = SecretString::from(new);
-        password::check_choice(&new, &user.name).map_err(AppError::bad_input)?;
+        password::check_choice(&new, &user.name)?;
         let hash = match self.0.passwords.hash(new, Requester::new(caller.client_ip, true)).await {
             Ok(hash) => hash,
             Err(error) => return Err(refusal::unchecked(error, &self.0.attempts, caller.client_ip).await),
@@ -88,7 +88,7 @@ impl OwnAccount {
 
     /// Ends one of the caller's sessions.
     pub async fn sign_out(&self, caller: &Caller, session: &str) -> Result<Confirmation, AppError> {
-        let session: SessionId = session.parse().map_err(AppError::bad_input)?;
+        let session: SessionId = session.parse()?;
         if !self.0.store.end_session(caller.authority(), session.as_str()).await? {
             return Err(AppError::not_found(
                 "That session has already ended. Reload the page to see the current ones.",

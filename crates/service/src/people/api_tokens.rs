@@ -65,12 +65,12 @@ impl ApiTokens {
         password: String,
     ) -> Result<Confirmation, AppError> {
         let Caller { user, client_ip, .. } = caller;
-        let name = checked_name(fields.name).map_err(AppError::bad_input)?;
-        let scopes: Scopes = fields.scopes.parse().map_err(AppError::bad_input)?;
-        must_permit(user.role, &scopes).map_err(AppError::bad_input)?;
+        let name = checked_name(fields.name)?;
+        let scopes: Scopes = fields.scopes.parse()?;
+        must_permit(user.role, &scopes)?;
         let projects = given(fields.projects, &caller.projects(), &GivenProjects::default())?;
-        must_have_one(&projects).map_err(AppError::bad_input)?;
-        let days: TokenDays = fields.days.parse().map_err(AppError::bad_input)?;
+        must_have_one(&projects)?;
+        let days: TokenDays = fields.days.parse()?;
         if !user.password_hash.is_empty() {
             self.current_password.check(user, *client_ip, password).await?;
         }
@@ -112,7 +112,7 @@ impl ApiTokens {
         token: &str,
         owner: Option<&str>,
     ) -> Result<Confirmation, AppError> {
-        let id: ApiTokenId = token.parse().map_err(AppError::bad_input)?;
+        let id: ApiTokenId = token.parse()?;
         if !self.store.revoke_api_token(caller.authority(), &id, owner).await? {
             return Err(AppError::not_found(
                 "This token does not exist, or it was revoked already. Reload the page to see the current ones.",
@@ -130,26 +130,29 @@ pub fn checked_name(name: &str) -> Result<String, ParseError> {
     if is_right {
         Ok(name.into_owned())
     } else {
-        Err("A token needs a name of 1 to 64 visible characters, such as the script that uses it.")
+        Err("A token needs a name of 1 to 64 visible characters, such as the script that uses it.".into())
     }
 }
 
 /// Fails if the role of the owner does not permit one of the scopes.
-pub fn must_permit(role: Role, scopes: &Scopes) -> Result<(), String> {
+pub fn must_permit(role: Role, scopes: &Scopes) -> Result<(), ParseError> {
     match scopes.iter().find(|scope| role < scope.least_role()) {
         None => Ok(()),
         Some(scope) => Err(format!(
             "The scope {} needs the role {}; this account has the role {role}.",
             scope.as_str(),
             scope.least_role()
-        )),
+        )
+        .into()),
     }
 }
 
 /// Fails if no project is selected.
 pub fn must_have_one(projects: &GivenProjects) -> Result<(), ParseError> {
     match projects {
-        GivenProjects::These(ids) if ids.is_empty() => Err("Select at least one project, or all projects."),
+        GivenProjects::These(ids) if ids.is_empty() => {
+            Err("Select at least one project, or all projects.".into())
+        }
         _ => Ok(()),
     }
 }

@@ -37,7 +37,7 @@ impl OwnAccount {
         passkey: &str,
         fields: ProofFields,
     ) -> Result<bool, AppError> {
-        let id: PasskeyId = passkey.parse().map_err(AppError::bad_input)?;
+        let id: PasskeyId = passkey.parse()?;
         let proof = self.proof(caller, fields, Action::PasskeyRemove).await?;
         self.0.passkeys.remove(caller.authorization(), &id, proof).await
     }

@@ -122,7 +122,7 @@ impl Webhooks {
         // The rules may be stricter now than when the webhook was added.
         let url = match address::parse(&due.address, self.allowed) {
             Ok(url) => url,
-            Err(problem) => return WebhookResponse { status: None, note: Some(problem) },
+            Err(problem) => return WebhookResponse { status: None, note: Some(problem.to_string()) },
         };
         let path = url.path().to_owned();
         let body = body::body(due, &self.public_url);

@@ -29,8 +29,8 @@ impl Webhooks {
         kind: &str,
         address: &str,
     ) -> Result<NewSecret, AppError> {
-        let kind: WebhookKind = kind.parse().map_err(AppError::bad_input)?;
-        let url = address::parse(address, self.allowed).map_err(AppError::bad_input)?;
+        let kind: WebhookKind = kind.parse()?;
+        let url = address::parse(address, self.allowed)?;
         let secret = (kind == WebhookKind::Json).then(new_secret);
         let text = secret.as_deref().unwrap_or_default();
         let id = self.store.add_webhook(by, project, kind, url.as_str(), text).await?;
@@ -102,7 +102,7 @@ fn new_secret() -> String {
 }
 
 fn parsed(id: &str) -> Result<WebhookId, AppError> {
-    id.parse().map_err(AppError::bad_input)
+    Ok(id.parse()?)
 }
 
 fn found(found: Result<bool, StoreError>) -> Result<(), AppError> {

@@ -62,12 +62,7 @@ async fn export(request: ExportRequest, format: Format) -> Result<Response, Erro
     let (q, folder, sort) = (fields.q.as_deref(), fields.folder.as_deref(), fields.sort.as_deref());
     let (compare, tab) = (word(fields.compare.as_deref())?, word(fields.tab.as_deref())?);
     let query = TableQuery::parse(views, q, folder, sort)?.compared(compare, tab);
-    let of: Option<ExportKind> = fields
-        .of
-        .filter(|of| !of.is_empty())
-        .map(|of| of.parse())
-        .transpose()
-        .map_err(AppError::bad_input)?;
+    let of: Option<ExportKind> = fields.of.filter(|of| !of.is_empty()).map(|of| of.parse()).transpose()?;
     let permit = caller.query_permit().await?;
     let export = state.analytics.export(query, of.unwrap_or_default(), format).await?;
     let event = AuditEvent::new(Action::Export).in_project(&project).with_detail(&export.name);

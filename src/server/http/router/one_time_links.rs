@@ -8,8 +8,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 use url::form_urlencoded;
 
-use crate::server::auth::step_cookie::link;
-use crate::server::auth::step_cookie::{self, Purpose};
+use crate::server::auth::step_cookie::{self, Purpose, link};
 use crate::server::state::AppState;
 use model::links;
 use service::auth::one_time_link;

@@ -2,6 +2,7 @@
 
 use crate::caller::Caller;
 use crate::jobs::Jobs;
+use crate::jobs::batch::BatchError;
 use crate::jobs::find::{job_ids, page_number};
 use crate::jobs::intent::prompt;
 use base::nfc::nfc;
@@ -36,9 +37,7 @@ impl Jobs {
         let prepared = self.prepared(project, batch).await?;
         let name = nfc(name.trim());
         if name.chars().count() > NAME_MAX_CHARS || !is_plain(&name) {
-            return Err(AppError::bad_input(format!(
-                "A batch's name has at most {NAME_MAX_CHARS} visible characters."
-            )));
+            return Err(BatchError::Name.into());
         }
         let given = Some(name.as_ref()).filter(|name| !name.is_empty());
         self.store.rename_batch(caller.authority(), &prepared, given).await?;

@@ -1,6 +1,6 @@
 //! Puts the text of a template into the form for a batch.
 
-use super::{BatchRequest, draft_key};
+use super::{BatchError, BatchRequest, draft_key};
 use crate::caller::Caller;
 use crate::jobs::Jobs;
 use crate::jobs::templates::{missing, template_id};
@@ -15,7 +15,7 @@ impl Jobs {
     pub async fn use_template(&self, request: &BatchRequest, chosen: &str) -> Result<BatchPrompt, AppError> {
         let written = request.text.replace("\r\n", "\n");
         if written.contains('\0') || request.values.contains('\0') {
-            return Err(AppError::bad_input("A batch cannot contain a NUL character. Remove it."));
+            return Err(BatchError::Nul.into());
         }
         let [chosen, replaced] = [Some(chosen), request.template_id.as_deref()].map(template_id);
         let (chosen, replaced) = (chosen?, replaced?);

@@ -23,7 +23,7 @@ impl Jobs {
         project: &ProjectId,
         batch: &str,
     ) -> Result<(), AppError> {
-        let id: BatchId = batch.parse().map_err(AppError::bad_input)?;
+        let id: BatchId = batch.parse()?;
         if self.store.discard_batch(caller.authority(), project, &id, &caller.user.id).await? {
             return Ok(());
         }

@@ -349,7 +349,7 @@ fn tags(texts: &[String]) -> Result<Vec<Tag>, AppError> {
     if texts.len() > TAGS_MAX as usize {
         return Err(AppError::bad_input(format!("A job can have at most {TAGS_MAX} tags.")));
     }
-    texts.iter().map(|text| nfc(text).parse().map_err(AppError::bad_input)).collect()
+    texts.iter().map(|text| Ok(nfc(text).parse()?)).collect()
 }
 
 /// A page of jobs, which ends early if a further one does not fit into `room`.
