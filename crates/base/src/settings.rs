@@ -31,9 +31,9 @@ pub struct Settings {
 
 /// The current settings. Clones share them.
 #[derive(Clone)]
-pub struct LiveSettings(Arc<RwLock<Held>>);
+pub struct LiveSettings(Arc<RwLock<Stored>>);
 
-struct Held {
+struct Stored {
     settings: Arc<Settings>,
     read: LastRead,
 }
@@ -81,7 +81,7 @@ impl Settings {
 impl LiveSettings {
     pub fn new(settings: Settings, now: Timestamp) -> Self {
         let read = LastRead { succeeded_at: now, refused_at: None };
-        Self(Arc::new(RwLock::new(Held { settings: Arc::new(settings), read })))
+        Self(Arc::new(RwLock::new(Stored { settings: Arc::new(settings), read })))
     }
 
     /// The settings for one piece of work. The next one must call this again.
@@ -100,19 +100,19 @@ impl LiveSettings {
 
     pub fn replace(&self, settings: Settings, now: Timestamp) {
         let read = LastRead { succeeded_at: now, refused_at: None };
-        self.change(|held| *held = Held { settings: Arc::new(settings), read });
+        self.change(|stored| *stored = Stored { settings: Arc::new(settings), read });
     }
 
     /// Records that a new configuration was invalid and changed nothing.
     pub fn refuse(&self, now: Timestamp) {
-        self.change(|held| held.read.refused_at = Some(now));
+        self.change(|stored| stored.read.refused_at = Some(now));
     }
 
     pub fn last_read(&self) -> LastRead {
         self.0.read().read.clone()
     }
 
-    fn change(&self, change: impl FnOnce(&mut Held)) {
+    fn change(&self, change: impl FnOnce(&mut Stored)) {
         change(&mut self.0.write());
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::upstream::health::{Admission, Health, Read, notice, refusals};
+use crate::upstream::health::{Admission, Health, Read, Report, notice, refusals};
 use base::clock::Clock;
 use base::config::Budget;
 use base::settings::{Live, Settings};
@@ -137,14 +137,14 @@ impl Governor {
         // One statement makes all checks at once, because the person is waiting. Only if it counts nothing, the checks
         // run one by one.
         if let Some(calls) = counted(Some([Read::Views.circuit(), &refusals])).await? {
-            return Ok(Permit { scope, limit, calls: calls.into(), was_refused: false });
+            return Ok(Permit::new(scope, limit, calls.into()));
         }
         self.admit(&scope).await?;
         if let Some(until) = self.health.refused_until(scope.operation(), project).await? {
             return Err(views_refused(until));
         }
         if let Some(calls) = counted(None).await? {
-            return Ok(Permit { scope, limit, calls: calls.into(), was_refused: false });
+            return Ok(Permit::new(scope, limit, calls.into()));
         }
         self.check(&scope).await?;
         Err(self.share_spent(person).await?)
@@ -165,7 +165,7 @@ impl Governor {
         self.admit(scope).await?;
         self.prepare_counts().await?;
         if let Some(call) = self.store.acquire_call(&scope.key(), limit, self.clock.now()).await? {
-            return Ok(Permit { scope: scope.clone(), limit, calls: vec![call], was_refused: false });
+            return Ok(Permit::new(scope.clone(), limit, vec![call]));
         }
         Err(self.spent(scope).await?)
     }
@@ -218,7 +218,7 @@ impl Governor {
         Ok(match claim {
             Claim::Sending { intent, remote_id } => {
                 let was_refused = intent.refusals > 0;
-                let permit = Permit { scope: scope.clone(), limit, calls: Vec::new(), was_refused };
+                let permit = Permit { was_refused, ..Permit::new(scope.clone(), limit, Vec::new()) };
                 SendDecision::Send { intent, remote_id, permit }
             }
             Claim::BudgetSpent => SendDecision::Later,
@@ -308,7 +308,7 @@ impl Governor {
             return Ok(PollPermit::PausedUntil(until));
         }
         let limit = self.limit(&scope);
-        Ok(PollPermit::Granted(Permit { scope, limit, calls: Vec::new(), was_refused: false }))
+        Ok(PollPermit::Granted(Permit::new(scope, limit, Vec::new())))
     }
 
     /// Counts a retry under `permit` after the upstream responded. A try without a connection is not counted again.
@@ -401,13 +401,13 @@ impl Governor {
 
     /// The upstream's state for administrators.
     pub async fn status(&self, projects: &[Project]) -> Result<UpstreamStatus, StoreError> {
-        let mut limits = vec![self.limit_status(&Scope::Analytics, None).await?];
+        let report = self.health.report().await?;
+        let mut limits = vec![self.limit_status(&report, &Scope::Analytics, None).await?];
         for project in projects {
             for scope in [Scope::Creates(project.id.clone()), Scope::FollowUps(project.id.clone())] {
-                limits.push(self.limit_status(&scope, Some(project)).await?);
+                limits.push(self.limit_status(&report, &scope, Some(project)).await?);
             }
         }
-        let report = self.health.report().await?;
         Ok(UpstreamStatus {
             operations: self.health.operations().await?,
             limits,
@@ -424,6 +424,7 @@ impl Governor {
 
     async fn limit_status(
         &self,
+        report: &Report,
         scope: &Scope,
         project: Option<&Project>,
     ) -> Result<LimitStatus, StoreError> {
@@ -433,7 +434,6 @@ impl Governor {
             Scope::Analytics | Scope::Polls(_) => 0,
         };
         let now = self.clock.now();
-        let report = self.health.report().await?;
         Ok(LimitStatus {
             next_try_at: scope
                 .project()
@@ -537,6 +537,10 @@ impl Scope {
 }
 
 impl Permit {
+    const fn new(scope: Scope, limit: u32, calls: Vec<String>) -> Self {
+        Self { scope, limit, calls, was_refused: false }
+    }
+
     /// Whether the platform refused the same prompt before.
     pub(super) const fn was_refused(&self) -> bool {
         self.was_refused

@@ -53,7 +53,7 @@ impl Store {
         bind_projects(due, projects).fetch_all(&self.pool).await?.iter().map(due_poll).collect()
     }
 
-    /// The upstream's id of the newest job of `project` that the upstream accepted.
+    /// The upstream's id of one of the newest jobs of `project` that the upstream accepted, at random: one of them may be unreadable.
     pub async fn any_remote_job(&self, project: &ProjectId) -> Result<Option<String>, StoreError> {
         let id = sqlx::query_scalar(
             "SELECT remote_id FROM (SELECT remote_id FROM jobs WHERE project = $1 AND remote_id IS NOT NULL ORDER BY id DESC LIMIT 20) newest
