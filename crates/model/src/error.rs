@@ -136,23 +136,15 @@ impl ErrorCode {
     }
 }
 
-/// A field has a text that is not a value of its type.
-impl From<ParseError> for AppError {
-    fn from(error: ParseError) -> Self {
-        Self::bad_input(error)
-    }
-}
+/// An error about what a person entered. Its text is a sentence for this person.
+pub trait BadInput: fmt::Display {}
 
-/// An address or a field has a text that is not an id.
-impl From<InvalidId> for AppError {
-    fn from(error: InvalidId) -> Self {
-        Self::bad_input(error)
-    }
-}
+impl BadInput for ParseError {}
+impl BadInput for InvalidId {}
+impl BadInput for InvalidDay {}
 
-/// A field has a text that is not a day, or not a range of days.
-impl From<InvalidDay> for AppError {
-    fn from(error: InvalidDay) -> Self {
+impl<E: BadInput> From<E> for AppError {
+    fn from(error: E) -> Self {
         Self::bad_input(error)
     }
 }

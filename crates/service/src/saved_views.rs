@@ -7,7 +7,7 @@ use crate::caller::Caller;
 use crate::jobs::filter;
 use base::clock::Clock;
 use model::day::Day;
-use model::error::{AppError, ErrorCode};
+use model::error::{AppError, BadInput, ErrorCode};
 use model::id::{ProjectId, SavedViewId};
 use model::saved_view::{SavedView, SavedViewName, SavedViewPage};
 use model::user::Role;
@@ -25,11 +25,7 @@ enum SavedViewError {
     NameTaken,
 }
 
-impl From<SavedViewError> for AppError {
-    fn from(error: SavedViewError) -> Self {
-        Self::bad_input(error)
-    }
-}
+impl BadInput for SavedViewError {}
 
 /// The saved views of people.
 #[derive(Clone)]

@@ -18,7 +18,7 @@ use base::nfc::nfc;
 use clients::upstream::governor::Scope;
 use model::batch::{self, Batch, BatchForm, BatchPrompt, Entry, NAME_MAX_CHARS, Progress};
 use model::draft::DraftVersion;
-use model::error::{AppError, ErrorCode};
+use model::error::{AppError, BadInput, ErrorCode};
 use model::id::{BatchId, IntentId, ProjectId};
 use model::job::{Job, JobState, cut, title};
 use model::time::Timestamp;
@@ -247,11 +247,7 @@ enum BatchError {
     Line { line: usize, error: PromptError },
 }
 
-impl From<BatchError> for AppError {
-    fn from(error: BatchError) -> Self {
-        Self::bad_input(error)
-    }
-}
+impl BadInput for BatchError {}
 
 fn checked(text: &str, values: &str, most: u32) -> Result<Vec<Entry>, BatchError> {
     let mut entries = batch::entries(text, values, most as usize).map_err(BatchError::List)?;

@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::caller::Caller;
 use crate::jobs::Jobs;
 use model::draft::SavedDraft;
-use model::error::AppError;
+use model::error::{AppError, BadInput};
 use model::id::{FormKey, IntentId, InvalidId, JobId, ProjectId, TemplateId};
 use store::Authority;
 use store::StoreError;
@@ -158,11 +158,7 @@ enum DraftError {
     Nul,
 }
 
-impl From<DraftError> for AppError {
-    fn from(error: DraftError) -> Self {
-        Self::bad_input(error)
-    }
-}
+impl BadInput for DraftError {}
 
 /// Parses the key of a prefilled form; empty is none.
 pub(super) fn form_key(posted: Option<&str>) -> Result<Option<FormKey>, InvalidId> {

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use base::nfc::nfc;
-use model::error::AppError;
+use model::error::BadInput;
 use model::job::JobState;
 use model::job_query::{JobQuery, NO_CHANGES};
 use model::pull_request::PullRequestFilter;
@@ -28,11 +28,7 @@ pub enum FilterError {
     Word { name: &'static str, words: String },
 }
 
-impl From<FilterError> for AppError {
-    fn from(error: FilterError) -> Self {
-        Self::bad_input(error)
-    }
-}
+impl BadInput for FilterError {}
 
 /// The canonical filters in a query string. Other fields are ignored, and the first of repeated fields counts.
 pub fn canonical(query: &str) -> Result<String, FilterError> {

@@ -12,7 +12,7 @@ use crate::jobs::filter::parse;
 use crate::response_size::{Room, shortened};
 use base::nfc::nfc;
 use base::query_permits::QueryPermit;
-use model::error::AppError;
+use model::error::{AppError, BadInput};
 use model::excerpt::SearchWords;
 use model::id::{BatchId, IntentId, InvalidId, JobId, ProjectId};
 use model::job::{FollowUp, Job, JobForm, JobPage, JobState, JobsOverview, ShownFollowUps};
@@ -332,11 +332,7 @@ pub enum ChoiceError {
     None,
 }
 
-impl From<ChoiceError> for AppError {
-    fn from(error: ChoiceError) -> Self {
-        Self::bad_input(error)
-    }
-}
+impl BadInput for ChoiceError {}
 
 /// Parses at most `most` comma-separated ids of jobs.
 pub fn job_ids(ids: &str, most: usize) -> Result<Vec<JobId>, ChoiceError> {

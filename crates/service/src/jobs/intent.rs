@@ -15,7 +15,7 @@ use base::nfc::nfc;
 use base::query_permits::UserPermits;
 use clients::upstream::governor::Scope;
 use model::audit::Actor;
-use model::error::{AppError, ErrorCode};
+use model::error::{AppError, BadInput, ErrorCode};
 use model::id::{FormKey, IntentId, JobId, ProjectId, TemplateId};
 use model::job::Job;
 use model::page_path::{self, PATH_MAX_CHARS, PATHS_MAX, PathsError};
@@ -437,11 +437,7 @@ impl From<PathsError> for PromptError {
     }
 }
 
-impl From<PromptError> for AppError {
-    fn from(error: PromptError) -> Self {
-        Self::bad_input(error)
-    }
-}
+impl BadInput for PromptError {}
 
 /// The pages of a form field, separated by commas or line ends.
 pub(super) fn paths(text: &str) -> Result<Vec<String>, PromptError> {

@@ -8,7 +8,7 @@ use crate::caller::Caller;
 use crate::jobs::Jobs;
 use base::nfc::nfc;
 use base::query_permits::QueryPermit;
-use model::error::{AppError, ErrorCode};
+use model::error::{AppError, BadInput, ErrorCode};
 use model::id::{InvalidId, ProjectId, TemplateId};
 use model::name::is_plain;
 use model::saved_template::{
@@ -211,11 +211,7 @@ enum TemplateError {
     FilledTooLong,
 }
 
-impl From<TemplateError> for AppError {
-    fn from(error: TemplateError) -> Self {
-        Self::bad_input(error)
-    }
-}
+impl BadInput for TemplateError {}
 
 /// Parses a submitted template id; empty is none.
 pub(super) fn template_id(posted: Option<&str>) -> Result<Option<TemplateId>, InvalidId> {
