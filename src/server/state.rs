@@ -47,7 +47,7 @@ use service::heartbeat::Heartbeat;
 use service::history::History;
 use service::jobs::{Jobs, Timing};
 use service::people::People;
-use service::people::account::{OwnAccount, OwnAccountServices};
+use service::people::account::OwnAccount;
 use service::people::api_tokens::ApiTokens;
 use service::pull_requests::CodeHosts;
 use service::retention::Retention;
@@ -152,15 +152,15 @@ impl AppState {
             saved_views: SavedViews::new(store.clone(), clock.clone()),
             audit_log: AuditLog::new(store.clone(), projects.clone()),
             people: People::new(store.clone(), clock.clone(), public_url.clone(), projects),
-            own_account: OwnAccount::new(OwnAccountServices {
-                store: store.clone(),
-                clock: clock.clone(),
-                attempts: auth.attempts.clone(),
-                passwords: auth.passwords.clone(),
-                current_password: auth.current_password.clone(),
-                second_factors: auth.second_factors.clone(),
-                passkeys: auth.passkeys.clone(),
-            }),
+            own_account: OwnAccount::new(
+                store.clone(),
+                clock.clone(),
+                auth.attempts.clone(),
+                auth.passwords.clone(),
+                auth.current_password.clone(),
+                auth.second_factors.clone(),
+                auth.passkeys.clone(),
+            ),
             api_tokens: ApiTokens::new(store.clone(), clock.clone(), auth.current_password.clone()),
             history,
             analytics,

@@ -2,6 +2,8 @@
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum_login::tower_sessions::cookie::{Cookie, SameSite, time::Duration};
+use leptos::prelude::use_context;
+use leptos_axum::ResponseOptions;
 
 use base::config::PublicUrl;
 
@@ -29,6 +31,13 @@ pub fn set(name: CookieName, value: &str, seconds: i64, public_url: &PublicUrl) 
         .same_site(SameSite::Lax)
         .max_age(Duration::seconds(seconds));
     HeaderValue::from_str(&cookie.to_string()).unwrap_or_else(|_| HeaderValue::from_static(""))
+}
+
+/// Sends the cookie of [`set`] with the response to the current request.
+pub fn send(cookie: HeaderValue) {
+    if let Some(response) = use_context::<ResponseOptions>() {
+        response.append_header(header::SET_COOKIE, cookie);
+    }
 }
 
 /// The value of the cookie of this name, if the browser sent one.

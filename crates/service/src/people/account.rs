@@ -21,23 +21,27 @@ use store::accounts::admission::{self, Admitted};
 
 /// The callers' own accounts: passwords, second factors and sessions.
 #[derive(Clone)]
-pub struct OwnAccount(pub(super) OwnAccountServices);
-
-/// The services that [`OwnAccount`] uses.
-#[derive(Clone)]
-pub struct OwnAccountServices {
-    pub store: Store,
-    pub clock: Clock,
-    pub attempts: Attempts,
-    pub passwords: Passwords,
-    pub current_password: CurrentPassword,
-    pub second_factors: SecondFactors,
-    pub passkeys: Passkeys,
+pub struct OwnAccount {
+    store: Store,
+    clock: Clock,
+    attempts: Attempts,
+    passwords: Passwords,
+    current_password: CurrentPassword,
+    pub(super) second_factors: SecondFactors,
+    pub(super) passkeys: Passkeys,
 }
 
 impl OwnAccount {
-    pub fn new(services: OwnAccountServices) -> Self {
-        Self(services)
+    pub fn new(
+        store: Store,
+        clock: Clock,
+        attempts: Attempts,
+        passwords: Passwords,
+        current_password: CurrentPassword,
+        second_factors: SecondFactors,
+        passkeys: Passkeys,
+    ) -> Self {
+        Self { store, clock, attempts, passwords, current_password, second_factors, passkeys }
     }
 
     /// The caller's account, for its page. `idle_since`: sessions that were not used since then have ended. `device`: the caller's, which
@@ -49,7 +53,7 @@ impl OwnAccount {
         device: String,
     ) -> Result<Account, AppError> {
         let user = &caller.user;
-        let sessions = self.0.store.sessions_of(&user.id, self.0.clock.now(), idle_since).await?;
+        let sessions = self.store.sessions_of(&user.id, self.clock.now(), idle_since).await?;
         let sessions = sessions.into_iter().map(|session| SignedIn {
             is_here: caller.session.as_ref() == Some(&session.id_hash),
             id: session.id_hash,
@@ -61,8 +65,8 @@ impl OwnAccount {
         Ok(Account {
             sees_all_projects: caller.sees_all_projects(),
             sessions: sessions.collect(),
-            second_factor: self.0.second_factors.state(caller.authorization()).await?,
-            passkeys: self.0.passkeys.of(user, device).await?,
+            second_factor: self.second_factors.state(caller.authorization()).await?,
+            passkeys: self.passkeys.of(user, device).await?,
         })
     }
 
@@ -74,22 +78,22 @@ impl OwnAccount {
         new: String,
     ) -> Result<Option<Admitted>, AppError> {
         let user = &caller.user;
-        self.0.current_password.check(user, caller.client_ip, old).await?;
+        self.current_password.check(user, caller.client_ip, old).await?;
         let new = SecretString::from(new);
         password::check_choice(&new, &user.name)?;
-        let hash = match self.0.passwords.hash(new, Requester::new(caller.client_ip, true)).await {
+        let hash = match self.passwords.hash(new, Requester::new(caller.client_ip, true)).await {
             Ok(hash) => hash,
-            Err(error) => return Err(refusal::unchecked(error, &self.0.attempts, caller.client_ip).await),
+            Err(error) => return Err(refusal::unchecked(error, &self.attempts, caller.client_ip).await),
         };
-        self.0.store.set_password_hash(caller.authority(), &user.name, &hash).await?;
+        self.store.set_password_hash(caller.authority(), &user.name, &hash).await?;
         tracing::info!(user = user.name, "password changed");
-        Ok(self.0.store.account_by_id(&user.id).await?.and_then(admission::Account::admitted))
+        Ok(self.store.account_by_id(&user.id).await?.and_then(admission::Account::admitted))
     }
 
     /// Ends one of the caller's sessions.
     pub async fn sign_out(&self, caller: &Caller, session: &str) -> Result<Confirmation, AppError> {
         let session: SessionId = session.parse()?;
-        if !self.0.store.end_session(caller.authority(), session.as_str()).await? {
+        if !self.store.end_session(caller.authority(), session.as_str()).await? {
             return Err(AppError::not_found(
                 "That session has already ended. Reload the page to see the current ones.",
             ));
@@ -100,7 +104,7 @@ impl OwnAccount {
     /// Ends all of the caller's sessions except the current one.
     pub async fn sign_out_others(&self, caller: &Caller) -> Result<Confirmation, AppError> {
         let this = caller.session.as_deref().unwrap_or_default();
-        let ended = self.0.store.end_other_sessions(caller.authority(), this).await?;
+        let ended = self.store.end_other_sessions(caller.authority(), this).await?;
         Ok(Confirmation::new(match ended {
             0 => "You were not signed in anywhere else.".to_owned(),
             1 => "1 other session was ended.".to_owned(),

@@ -12,13 +12,13 @@ impl OwnAccount {
     /// Proposes a secret for the caller's authenticator.
     pub async fn begin_authenticator(&self, caller: &Caller, fields: ProofFields) -> Result<(), AppError> {
         let proof = self.proof(caller, fields, Action::SecondFactorOn).await?;
-        self.0.second_factors.begin(caller.authorization(), proof).await
+        self.second_factors.begin(caller.authorization(), proof).await
     }
 
     /// Removes the caller's authenticator. Returns whether a second factor remains.
     pub async fn remove_authenticator(&self, caller: &Caller, fields: ProofFields) -> Result<bool, AppError> {
         let proof = self.proof(caller, fields, Action::SecondFactorOff).await?;
-        self.0.second_factors.remove(caller.authorization(), proof).await
+        self.second_factors.remove(caller.authorization(), proof).await
     }
 
     /// Begins adding a passkey of the caller.
@@ -27,7 +27,7 @@ impl OwnAccount {
         caller: &Caller,
         fields: ProofFields,
     ) -> Result<IssuedChallenge, AppError> {
-        self.0.passkeys.begin_adding(caller.authorization(), fields).await
+        self.passkeys.begin_adding(caller.authorization(), fields).await
     }
 
     /// Removes a passkey of the caller. Returns whether a second factor remains.
@@ -39,10 +39,10 @@ impl OwnAccount {
     ) -> Result<bool, AppError> {
         let id: PasskeyId = passkey.parse()?;
         let proof = self.proof(caller, fields, Action::PasskeyRemove).await?;
-        self.0.passkeys.remove(caller.authorization(), &id, proof).await
+        self.passkeys.remove(caller.authorization(), &id, proof).await
     }
 
     async fn proof(&self, caller: &Caller, fields: ProofFields, action: Action) -> Result<Proof, AppError> {
-        self.0.passkeys.proof(caller.authorization(), fields, action).await
+        self.passkeys.proof(caller.authorization(), fields, action).await
     }
 }

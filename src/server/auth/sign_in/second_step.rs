@@ -1,9 +1,8 @@
 //! The second step of signing in, for requests: the token is in a cookie, the code in the form.
 
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, header};
+
 use leptos::prelude::{expect_context, use_context};
-use leptos_axum::ResponseOptions;
 
 use crate::server::auth::session_store;
 use crate::server::auth::step_cookie::{self, Purpose};
@@ -21,7 +20,7 @@ pub const CODE_PAGE: &str = "/login/code";
 /// Begins the second step after the right password.
 pub(super) async fn begin(state: &AppState, user: &User, next: Option<&str>) -> Result<(), AppError> {
     let token = state.second_factors.begin_step(user, next).await?;
-    set_cookie(step_cookie::set(Purpose::SecondFactor, &token, STEP_SECONDS, &state.public_url));
+    cookie::send(step_cookie::set(Purpose::SecondFactor, &token, STEP_SECONDS, &state.public_url));
     tracing::info!(user = user.name, "second factor required");
     Ok(())
 }
@@ -50,7 +49,7 @@ pub(super) fn token(state: &AppState) -> String {
 
 /// Removes the cookie of a step that has ended.
 pub(super) fn forget(state: &AppState) {
-    set_cookie(step_cookie::set(Purpose::SecondFactor, "", 0, &state.public_url));
+    cookie::send(step_cookie::set(Purpose::SecondFactor, "", 0, &state.public_url));
 }
 
 /// Shows a signed-in person on the next page how many codes were wrong since their last sign-in.
@@ -68,13 +67,7 @@ pub(super) async fn report_wrong_codes(state: &AppState, user: &User) -> Result<
     let Some(session) = super::session(&super::parts()?)?.session.id() else { return Ok(()) };
     let owner = flash::Owner::Session(session_store::key(&session));
     if let Some(value) = state.flash.add(&owner, message).await? {
-        set_cookie(cookie::set(flash::COOKIE, &value, flash::LIFETIME.as_secs() as i64, &state.public_url));
+        cookie::send(cookie::set(flash::COOKIE, &value, flash::LIFETIME.as_secs() as i64, &state.public_url));
     }
     Ok(())
-}
-
-fn set_cookie(cookie: HeaderValue) {
-    if let Some(response) = use_context::<ResponseOptions>() {
-        response.append_header(header::SET_COOKIE, cookie);
-    }
 }

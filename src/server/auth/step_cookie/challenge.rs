@@ -1,19 +1,17 @@
 //! The token of a challenge, in a cookie of the browser.
 
-use axum::http::HeaderValue;
-use axum::http::header::SET_COOKIE;
 use axum::http::request::Parts;
 use leptos::prelude::use_context;
-use leptos_axum::ResponseOptions;
 
 use crate::server::auth::step_cookie::{self, Purpose};
+use crate::server::request::cookie;
 use base::config::PublicUrl;
 use service::auth::passkeys::{CHALLENGE_SECONDS, IssuedChallenge};
 use service::auth::second_factor::ProofFields;
 
 /// Sets the cookie and returns the options for the browser.
 pub fn store_challenge(challenge: IssuedChallenge, public_url: &PublicUrl) -> String {
-    append(step_cookie::set(Purpose::Passkey, &challenge.token, CHALLENGE_SECONDS, public_url));
+    cookie::send(step_cookie::set(Purpose::Passkey, &challenge.token, CHALLENGE_SECONDS, public_url));
     challenge.options
 }
 
@@ -31,14 +29,8 @@ pub fn proof_fields(
 
 /// Returns the token and removes its cookie, because a challenge is used once. Empty without one.
 pub fn take_token(public_url: &PublicUrl) -> String {
-    append(step_cookie::set(Purpose::Passkey, "", 0, public_url));
+    cookie::send(step_cookie::set(Purpose::Passkey, "", 0, public_url));
     let parts = use_context::<Parts>();
     let token = parts.and_then(|parts| step_cookie::get(Purpose::Passkey, &parts.headers, public_url));
     token.unwrap_or_default()
-}
-
-fn append(cookie: HeaderValue) {
-    if let Some(response) = use_context::<ResponseOptions>() {
-        response.append_header(SET_COOKIE, cookie);
-    }
 }

@@ -2,11 +2,11 @@
 //! no `Referer`.
 
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue};
 use leptos::prelude::use_context;
-use leptos_axum::ResponseOptions;
 
 use crate::server::auth::step_cookie::{self, Purpose};
+use crate::server::request;
 use crate::server::state::AppState;
 use base::config::PublicUrl;
 use service::auth::one_time_link::token_in;
@@ -35,11 +35,8 @@ pub fn of_request(state: &AppState, sent: Option<&str>) -> String {
 
 /// Stores this token in the browser with the response to the current request. An empty token removes the stored one.
 pub fn store(state: &AppState, token: &str) {
-    let cookie = match token {
+    request::cookie::send(match token {
         "" => step_cookie::set(Purpose::OneTimeLink, "", 0, &state.public_url),
         token => cookie(token, &state.public_url),
-    };
-    if let Some(response) = use_context::<ResponseOptions>() {
-        response.append_header(header::SET_COOKIE, cookie);
-    }
+    });
 }

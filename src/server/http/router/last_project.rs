@@ -1,9 +1,6 @@
 //! The project that a browser visited last, in a cookie. Pages without a project use it for their navigation.
 
-use axum::http::header::SET_COOKIE;
 use axum::http::request::Parts;
-use leptos::prelude::use_context;
-use leptos_axum::ResponseOptions;
 
 use crate::server::request::cookie::{self, CookieName};
 use crate::ui::pages::frame::LastProject;
@@ -23,8 +20,8 @@ pub(super) fn of(parts: &Parts, public_url: &PublicUrl, projects: &[Project]) ->
     if let Some(here) = within.and_then(known) {
         let id = here.id.to_string();
         let is_noted = noted.as_deref() == Some(id.as_str());
-        if let Some(response) = use_context::<ResponseOptions>().filter(|_| !is_noted) {
-            response.append_header(SET_COOKIE, cookie::set(COOKIE, &id, LIFETIME_SECONDS, public_url));
+        if !is_noted {
+            cookie::send(cookie::set(COOKIE, &id, LIFETIME_SECONDS, public_url));
         }
         return LastProject(id);
     }
