@@ -1,6 +1,8 @@
 //! [`AppError`]: the only error type that clients receive, with a code for programs and a message for people. Must not depend
 //! on sqlx or reqwest, nor contain a key, SQL or a backtrace.
 
+mod database;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +12,7 @@ use server_fn::error::{FromServerFnError, ServerFnErrorErr};
 use crate::ParseError;
 use crate::day::InvalidDay;
 use crate::id::InvalidId;
+use crate::limits::Limit;
 
 /// An error: `{"code": "...", "message": "..."}` on the wire.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,21 +82,6 @@ impl AppError {
         Self::new(ErrorCode::BadInput, message.to_string())
     }
 
-    pub fn database_unavailable() -> Self {
-        Self::new(
-            ErrorCode::DatabaseUnavailable,
-            "Docket's database is unavailable, and nothing was sent. Try again in a moment.",
-        )
-    }
-
-    /// The database stopped responding while the request was processed, and a change may have been stored.
-    pub fn database_silent() -> Self {
-        Self::new(
-            ErrorCode::DatabaseUnavailable,
-            "Docket's database stopped answering. Try again in a moment: no prompt is sent twice.",
-        )
-    }
-
     pub fn not_found(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::NotFound, message)
     }
@@ -142,6 +130,7 @@ pub trait BadInput: fmt::Display {}
 impl BadInput for ParseError {}
 impl BadInput for InvalidId {}
 impl BadInput for InvalidDay {}
+impl BadInput for &Limit {}
 
 impl<E: BadInput> From<E> for AppError {
     fn from(error: E) -> Self {

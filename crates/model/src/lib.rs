@@ -21,6 +21,7 @@ pub mod id;
 pub mod job;
 pub mod job_query;
 pub mod lifecycle;
+pub mod limits;
 pub mod links;
 pub mod name;
 pub mod page_path;

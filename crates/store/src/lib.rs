@@ -42,8 +42,9 @@ pub use self::write::Authority;
 pub(crate) use self::write::Change;
 use base::config::UpgradeCopy;
 use base::waits::Waits;
-use model::error::{AppError, ErrorCode};
+use model::error::AppError;
 use model::id::{JobId, ProjectId};
+use model::limits::Limit;
 use model::time::Timestamp;
 
 /// How long startup waits for a database server that does not answer, unless configured.
@@ -108,8 +109,8 @@ pub enum StoreError {
     Stopped,
     #[error("a person has {0} prompts in the queue")]
     QueueFull(u32),
-    #[error("a limit of rows: {}", .0.message())]
-    Full(&'static limits::Limit),
+    #[error("a limit of rows: {0}")]
+    Full(&'static Limit),
     #[error("another project has the job of the platform as {0}")]
     OtherProject(ProjectId, JobId),
     #[error("another process wrote the same meanwhile")]
@@ -274,31 +275,14 @@ impl From<MigrateError> for StoreError {
 impl From<StoreError> for AppError {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Revoked(_) => Self::new(
-                ErrorCode::Unauthenticated,
-                "Your session or your access changed while this was sent, so nothing was changed. Sign in to continue.",
-            ),
-            StoreError::Stopped => Self::new(
-                ErrorCode::Busy,
-                "This took longer than 2 seconds and was stopped. Ask for less, for example with a longer word or another filter.",
-            ),
-            StoreError::Busy => Self::new(
-                ErrorCode::Busy,
-                "Too many people search or count at the moment. Try again in a few seconds.",
-            ),
-            StoreError::QueueFull(most) => Self::new(
-                ErrorCode::BudgetSpent,
-                format!(
-                    "One person can have at most {most} prompts in the queue, and nothing was added. Wait until some were sent, or cancel some."
-                ),
-            ),
-            StoreError::Full(limit) => Self::bad_input(limit.message()),
+            StoreError::Revoked(_) => Self::access_changed(),
+            StoreError::Stopped => Self::query_stopped(),
+            StoreError::Busy => Self::too_many_queries(),
+            StoreError::QueueFull(most) => Self::queue_full(most),
+            StoreError::Full(limit) => limit.into(),
             error if error.is_corrupt() => {
                 tracing::error!(%error, "the database contains a value that cannot be read");
-                Self::new(
-                    ErrorCode::Internal,
-                    "Docket's database contains a value that this version cannot read. Ask an administrator to look at the log.",
-                )
+                Self::database_unreadable()
             }
             error => {
                 tracing::error!(%error, "database error");

@@ -8,6 +8,7 @@ use sqlx::{Any, Row, Transaction};
 use super::{Authority, Change, Store, StoreError, audit, instant, limits, new_id, word};
 use model::audit::{Action, Actor, AuditEvent};
 use model::id::{ProjectId, WebhookId};
+use model::limits::WEBHOOKS;
 use model::time::Timestamp;
 use model::webhook::{Webhook, WebhookKind};
 
@@ -24,7 +25,7 @@ impl Store {
         let id = new_id();
         let Change { mut tx, by, now } = self.write(by).begin().await?;
         let there = sqlx::query_scalar("SELECT COUNT(*) FROM webhooks WHERE project = $1");
-        limits::WEBHOOKS.leave_room(there.bind(project.as_str()).fetch_one(&mut *tx).await?)?;
+        limits::leave_room(&WEBHOOKS, there.bind(project.as_str()).fetch_one(&mut *tx).await?)?;
         sqlx::query(
             "INSERT INTO webhooks (id, project, kind, url, secret, created_at) VALUES ($1, $2, $3, $4, $5, $6)",
         )

@@ -220,7 +220,7 @@ mod tests {
     use sqlx::Connection;
 
     use super::*;
-    use store::limits::FLASH_MESSAGES;
+    use model::limits::FLASH_MESSAGES;
 
     fn message(bytes: usize) -> FlashMessage {
         let typed = vec![("prompt".to_owned(), "x".repeat(bytes))];

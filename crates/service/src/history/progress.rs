@@ -11,11 +11,11 @@ use model::day::{Day, DayRange};
 use model::error::AppError;
 use model::history::{FailingDay, HistoryState, Missing, StoredDays};
 use model::id::ProjectId;
+use model::limits::REQUESTED_DAYS;
 use model::paging::PageLimit;
 use model::time::Timestamp;
 use store::Authority;
 use store::StoreError;
-use store::limits::REQUESTED_DAYS;
 use store::page_views::history::Extent;
 
 const MOST_MARKED: u32 = 20;

@@ -9,6 +9,7 @@ use crate::{Authority, Change, Store, StoreError, audit, instant, limits, new_id
 use model::api_token::{ApiToken, Scopes, TokenState, notices_due};
 use model::audit::{Action, AuditEvent};
 use model::id::ApiTokenId;
+use model::limits::API_TOKENS;
 use model::time::Timestamp;
 use model::user::GivenProjects;
 
@@ -64,7 +65,7 @@ impl Store {
             "SELECT COUNT(*) FROM api_tokens WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > $2",
         );
         let active = active.bind(&new.owner.id).bind(now.as_millis()).fetch_one(&mut *tx).await?;
-        limits::API_TOKENS.leave_room(active)?;
+        limits::leave_room(&API_TOKENS, active)?;
         let id = new_id();
         sqlx::query(
             "INSERT INTO api_tokens (id, user_id, name, token_hash, last_four, scopes, projects, created_at, expires_at, notices_seen)

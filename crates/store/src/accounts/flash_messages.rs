@@ -2,8 +2,8 @@
 
 use sqlx::AssertSqlSafe;
 
-use crate::limits::FLASH_MESSAGES;
 use crate::{Store, StoreError};
+use model::limits::FLASH_MESSAGES;
 use model::time::Timestamp;
 
 impl Store {

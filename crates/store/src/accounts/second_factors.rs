@@ -3,9 +3,9 @@
 use sqlx::Row;
 
 use super::Proof;
-use crate::limits::SIGN_IN_STEPS;
 use crate::{Authority, Change, Store, StoreError, audit, new_id};
 use model::audit::{Action, AuditEvent};
+use model::limits::SIGN_IN_STEPS;
 use model::time::Timestamp;
 
 /// A second factor. Its secret must not be shown or logged once it is confirmed.

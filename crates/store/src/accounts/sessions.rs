@@ -6,9 +6,9 @@ use sqlx::{AssertSqlSafe, Row};
 
 use super::Proof;
 use super::admission::{self, Account};
-use crate::limits::SESSIONS;
 use crate::{Authority, Change, Store, StoreError, audit, new_id};
 use model::audit::{Action, AuditEvent};
+use model::limits::SESSIONS;
 use model::time::Timestamp;
 
 /// A session of a person.

@@ -12,6 +12,7 @@ use base::username;
 use base::work::Work;
 use model::audit::{Action, Actor, AuditEvent};
 use model::id::ProjectId;
+use model::limits::USERS;
 use model::time::Timestamp;
 use model::user::{GivenProjects, Role};
 
@@ -356,7 +357,7 @@ pub(crate) async fn insert(
     }
     let id = new_id();
     let there = sqlx::query_scalar("SELECT COUNT(*) FROM users").fetch_one(&mut *connection).await?;
-    limits::USERS.leave_room(there)?;
+    limits::leave_room(&USERS, there)?;
     let added = sqlx::query(
         "INSERT INTO users (id, name, role, projects, password_hash, session_stamp, created_at, project_access)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (name) DO NOTHING",

@@ -7,11 +7,11 @@ use strum::VariantArray;
 
 use super::{job, lifecycle};
 use crate::dialect::select::{comparable, sql_list, sql_placeholders};
-use crate::limits::MARKS_OF_JOB;
 use crate::{Authority, Change, Store, StoreError, audit, word};
 use model::audit::{Action, Actor, AuditEvent};
 use model::id::{JobId, ProjectId};
 use model::job::{TimelineMark, TimelineState};
+use model::limits::MARKS_OF_JOB;
 use model::tag::Tag;
 use model::time::Timestamp;
 

@@ -13,12 +13,12 @@ use super::intents::{NewIntent, Scheduling, insert};
 use super::listed_job::{ListedJob, columns};
 use super::states::job_states;
 use crate::dialect::select::sql_placeholders;
-use crate::limits::PREPARED_BATCHES;
 use crate::{Authority, Change, Store, StoreError, audit, dialect, instant, new_id, optional_word, word};
 use model::audit::{Action, Actor, AuditEvent};
 use model::batch::Entry;
 use model::id::{BatchId, IntentId, JobId, MessageId, ProjectId, TemplateId};
 use model::job::{BatchSummary, EXCERPT_CHARS, Job, JobState, title};
+use model::limits::PREPARED_BATCHES;
 use model::time::Timestamp;
 
 pub use retry::FailedJob;

@@ -8,6 +8,7 @@ use model::audit::{Action, Actor, AuditEvent};
 use model::day::Day;
 use model::history::Annotation;
 use model::id::ProjectId;
+use model::limits::{NOTES_OF_DAY, NOTES_OF_PROJECT};
 use model::time::Timestamp;
 
 impl Store {
@@ -114,8 +115,8 @@ async fn leave_room(
          FROM annotations WHERE project = $1 AND id <> $3",
     );
     let others = others.bind(project.as_str()).bind(day.to_string()).bind(id).fetch_one(&mut **tx).await?;
-    limits::NOTES_OF_DAY.leave_room(others.try_get("of_day")?)?;
-    limits::NOTES_OF_PROJECT.leave_room(others.try_get("all_notes")?)
+    limits::leave_room(&NOTES_OF_DAY, others.try_get("of_day")?)?;
+    limits::leave_room(&NOTES_OF_PROJECT, others.try_get("all_notes")?)
 }
 
 /// Commits a change together with its audit row, which contains the day and not the text.

@@ -19,6 +19,7 @@ use model::audit::{Action, AuditEvent};
 use model::day::{Day, DayRange};
 use model::history::{Mark, MarkedDay};
 use model::id::ProjectId;
+use model::limits::REQUESTED_DAYS;
 use model::page_views::ViewCounts;
 use model::time::Timestamp;
 
@@ -163,7 +164,7 @@ impl Store {
         if added > 0 {
             let there = sqlx::query_scalar("SELECT COUNT(*) FROM requested_days WHERE project = $1");
             let there: i64 = there.bind(project.as_str()).fetch_one(&mut *tx).await?;
-            limits::REQUESTED_DAYS.leave_room(there - 1)?;
+            limits::leave_room(&REQUESTED_DAYS, there - 1)?;
             let event = AuditEvent::new(Action::HistoryFetch)
                 .in_project(project)
                 .with_detail(format!("{added} days"));

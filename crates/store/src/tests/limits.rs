@@ -11,10 +11,10 @@ use crate::accounts::one_time_links::LinkToken;
 use crate::accounts::second_factors::SignInStep;
 use crate::audit::AuditFilter;
 use crate::jobs::batches::{FailedJob, NewBatch};
-use crate::limits::{JOBS_OF_BATCH, MARKS_OF_JOB, PREPARED_BATCHES, SESSIONS, SIGN_IN_STEPS};
 use crate::maintenance::retention::OF_PEOPLE;
 use model::day::Day;
 use model::job::TimelineMark;
+use model::limits::{JOBS_OF_BATCH, MARKS_OF_JOB, PREPARED_BATCHES, SESSIONS, SIGN_IN_STEPS};
 
 const MODEL: &str = include_str!("../../../../docs/threat-model.md");
 
@@ -62,7 +62,7 @@ fn retention_knows_every_reference_to_people() {
 /// How many of these writes succeeded. The others failed with this limit.
 fn succeeded<T>(written: Vec<Result<T, StoreError>>, words: &str) -> usize {
     let refused = |error: &StoreError| match error {
-        StoreError::Full(limit) => assert!(limit.message().contains(words), "{error}"),
+        StoreError::Full(limit) => assert!(limit.to_string().contains(words), "{error}"),
         error => panic!("{error}"),
     };
     written.iter().filter(|written| written.as_ref().inspect_err(|error| refused(error)).is_ok()).count()

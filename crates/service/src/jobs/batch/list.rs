@@ -9,8 +9,8 @@ use base::nfc::nfc;
 use model::batch::{Batch, BatchPage, NAME_MAX_CHARS};
 use model::error::AppError;
 use model::id::ProjectId;
+use model::limits::JOBS_OF_BATCH;
 use model::name::is_plain;
-use store::limits::JOBS_OF_BATCH;
 
 /// Batches on a page of the list.
 const PAGE_BATCHES: usize = 20;

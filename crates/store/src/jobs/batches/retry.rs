@@ -6,11 +6,12 @@ use sqlx::{AssertSqlSafe, Row};
 
 use super::{BatchJob, PreparedBatch, queue_job};
 use crate::jobs::states::job_states;
-use crate::limits::JOBS_OF_BATCH;
+use crate::limits::leave_room;
 use crate::{Authority, Change, Store, StoreError, audit, dialect, new_id, word};
 use model::audit::{Action, AuditEvent};
 use model::id::{BatchId, JobId};
 use model::job::JobState;
+use model::limits::JOBS_OF_BATCH;
 
 /// A job to retry.
 pub struct FailedJob {
@@ -72,7 +73,7 @@ impl Store {
             .bind(batch.id.as_str())
             .fetch_one(&mut *tx)
             .await?;
-        JOBS_OF_BATCH.leave_room(jobs + failed.len() as i64 - 1)?;
+        leave_room(&JOBS_OF_BATCH, jobs + failed.len() as i64 - 1)?;
         for job in &failed {
             let FailedJob { id, prompt, paths } = *job;
             let job = BatchJob { intent: new_id(), prompt, paths, retry_of: Some(id) };

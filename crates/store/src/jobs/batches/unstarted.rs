@@ -3,11 +3,11 @@
 use sqlx::{AssertSqlSafe, Row};
 
 use super::PREPARED_MILLIS;
-use crate::limits::PREPARED_BATCHES;
 use crate::{Authority, Store, StoreError, instant, word};
 use model::batch::UnstartedBatch;
 use model::id::{BatchId, ProjectId};
 use model::job::{EXCERPT_CHARS, cut, title};
+use model::limits::PREPARED_BATCHES;
 use model::time::Timestamp;
 
 impl Store {
