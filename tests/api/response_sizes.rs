@@ -27,9 +27,9 @@ fn lists(filled: &Filled) -> [List<'_>; 9] {
         ("/api/templates/list", "", "", TEMPLATES),
         ("/api/saved-views/list", "", "", VIEWS),
         ("/api/users/list", "", "/people", PEOPLE),
-        ("/api/queue/list", "", "/waiting", filled.queued),
-        ("/api/batches/get", &filled.prepared_batch, "/preview", 200),
-        ("/api/batches/get", &filled.started_batch, "/jobs", 200),
+        ("/api/queue/list", "", "/waiting", filled.stored.queued),
+        ("/api/batches/get", &filled.stored.prepared_batch, "/preview", 200),
+        ("/api/batches/get", &filled.stored.started_batch, "/jobs", 200),
         ("/api/pull-requests/reviews", "", "/groups/0/jobs", REQUESTS),
         ("/api/tokens/all", "", "", TOKENS),
     ]
@@ -43,7 +43,7 @@ async fn every_response_is_limited_whatever_is_stored() {
     let is_kept = |endpoint: &&str| !SIGN_OUT.contains(endpoint) && !endpoint.starts_with("/api/session/");
     // In this order, the jobs of the batch are cancelled before notifications are listed, and nothing is removed before it is listed.
     for endpoint in endpoints().into_iter().filter(is_kept) {
-        for batch in [&filled.prepared_batch, &filled.started_batch] {
+        for batch in [&filled.stored.prepared_batch, &filled.stored.started_batch] {
             let fields = filled.fields(batch);
             let response = unless_busy(async || ada.post(endpoint, &fields).await).await;
             assert!(response.status < 500, "{endpoint}: {} {:.300}", response.status, response.text);
@@ -104,7 +104,7 @@ async fn job_with_500_follow_ups_is_read_part_by_part() {
     let filled = filled::with_long_job().await;
     let (mut count, mut before) = (0, String::new());
     loop {
-        let mut pairs = vec![("project", "docs"), ("job", filled.long_job.as_str())];
+        let mut pairs = vec![("project", "docs"), ("job", filled.stored.long_job.as_str())];
         if !before.is_empty() {
             pairs.push(("before", before.as_str()));
         }
@@ -120,7 +120,7 @@ async fn job_with_500_follow_ups_is_read_part_by_part() {
     }
     assert_eq!(count, LONG_FOLLOW_UPS);
     // The JSON API streams all of them.
-    let response = filled.script(&format!("/projects/docs/jobs/{}", filled.long_job)).await;
+    let response = filled.script(&format!("/projects/docs/jobs/{}", filled.stored.long_job)).await;
     let job = response.json();
     assert_eq!(job["follow_ups"].as_array().unwrap().len(), LONG_FOLLOW_UPS);
     assert!(response.bytes.len() > 10 * WHOLE_MAX_BYTES, "{} bytes", response.bytes.len());
@@ -138,7 +138,7 @@ async fn long_responses_of_the_json_api_are_complete() {
         if item.get("get").is_none() {
             continue;
         }
-        let path = path.replace("{project}", "docs").replace("{job}", &filled.long_job);
+        let path = path.replace("{project}", "docs").replace("{job}", &filled.stored.long_job);
         let path = path.strip_prefix("/api/v1").unwrap();
         let is_list = path.ends_with("/jobs");
         let range = format!("{path}?from=2026-11-20&to=2026-11-20&limit=250");
@@ -158,7 +158,7 @@ async fn long_responses_of_the_json_api_are_complete() {
             );
         }
     }
-    let expected = ["jobs", "page-views", "pull-requests", "templates", filled.long_job.as_str()];
+    let expected = ["jobs", "page-views", "pull-requests", "templates", filled.stored.long_job.as_str()];
     assert_eq!(streamed, expected.map(str::to_owned).into());
 }
 
@@ -179,7 +179,7 @@ async fn tools_end_lists_early_with_text_and_content_together() {
     assert!(jobs.len() == JOBS && calls > JOBS / 100 + 1, "{} jobs in {calls} calls", jobs.len());
     let (mut follow_ups, mut before) = (0, Value::Null);
     loop {
-        let arguments = json!({"project": "docs", "job": filled.long_job, "follow_ups_before": before});
+        let arguments = json!({"project": "docs", "job": filled.stored.long_job, "follow_ups_before": before});
         let job = filled.tool("get_job", arguments).await;
         follow_ups += job["follow_ups"].as_array().unwrap().len();
         let earlier = job["earlier_follow_ups"].as_u64().unwrap();

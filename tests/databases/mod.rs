@@ -83,6 +83,11 @@ impl TestDatabase {
         Self { url: format!("sqlite://{}", file.display()), name: None }
     }
 
+    /// The database at this URL, which stays when this is dropped.
+    pub(crate) fn at(url: String) -> Self {
+        Self { url, name: None }
+    }
+
     pub(crate) fn url(&self) -> &str {
         &self.url
     }

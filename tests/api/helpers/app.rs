@@ -160,6 +160,25 @@ impl TestApp {
         Self::on(settings, folder, database).await
     }
 
+    /// On a copy of `template`, which `fill` fills once by requests to an app with these settings.
+    pub(crate) async fn on_copy(settings: Settings, template: &str, fill: impl AsyncFn(&Self)) -> Self {
+        logs::capture();
+        let make = async |url: String| {
+            let (_, add_people) = with_people(settings.clock.now());
+            add_people(url.clone()).await;
+            let folder = tempfile::tempdir().unwrap();
+            let mut app = Self::on(settings.clone(), folder, TestDatabase::at(url)).await;
+            app.begin().await;
+            fill(&app).await;
+            app.stop().await;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let database = TestDatabase::copied(&folder.path().join("docket.db"), template, make).await;
+        let mut app = Self::on(settings, folder, database).await;
+        app.begin().await;
+        app
+    }
+
     /// On a file, whatever database is under test: for features of files only.
     pub(crate) async fn in_file() -> Self {
         Self::in_file_with(Settings::default()).await

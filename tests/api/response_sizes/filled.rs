@@ -1,5 +1,6 @@
 //! An app whose database is filled up to its limits.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -34,6 +35,15 @@ const PROMPT: usize = 32_768;
 pub(super) struct Filled {
     pub(super) app: TestApp,
     pub(super) ada: Browser,
+    pub(super) stored: Stored,
+    used: AtomicUsize,
+    /// One full database at a time: each keeps a machine busy.
+    _alone: MutexGuard<'static, ()>,
+}
+
+/// What the database contains.
+#[derive(Clone, Default)]
+pub(super) struct Stored {
     pub(super) long_job: String,
     pub(super) prepared_batch: String,
     pub(super) started_batch: String,
@@ -42,9 +52,6 @@ pub(super) struct Filled {
     template: String,
     jobs: String,
     tokens: Vec<String>,
-    used: AtomicUsize,
-    /// One full database at a time: each keeps a machine busy.
-    _alone: MutexGuard<'static, ()>,
 }
 
 static ALONE_ON_THE_MACHINE: Mutex<()> = Mutex::const_new(());
@@ -68,28 +75,37 @@ fn id(prefix: &str) -> String {
 
 /// With everything.
 pub(super) async fn app() -> Filled {
-    let filled = with_long_job().await;
-    let Filled { app, ada, .. } = &filled;
-    let ledger = app.ledger();
-    for n in 0..ALONE {
-        ada.created(&text(n, 1_000)).await;
-    }
-    let template = add_texts_of_ada(ada).await;
-    let (prepared_batch, started_batch) = add_batches(app, ada).await;
-    add_short_follow_ups(&ledger, &filled.long_job).await;
-    add_lists(&ledger).await;
-    add_page_views(app).await;
-    let listed = ada.post_json("/api/jobs/list", &[("project", "docs")]).await;
-    let jobs = listed["jobs"].as_array().unwrap().iter().map(|job| job["id"].as_str().unwrap());
-    let jobs = jobs.collect::<Vec<_>>().join(",");
-    let queued = ledger.count("SELECT COUNT(*) FROM messages WHERE state = 'queued'").await as usize;
-    Filled { template, prepared_batch, started_batch, jobs, queued, ..filled }
+    static STORED: OnceLock<Stored> = OnceLock::new();
+    let filled = opened("full", &STORED, async |app| {
+        let stored = add_long_job(app).await;
+        add_the_rest(app, stored).await
+    })
+    .await;
+    answer_page_views(&filled.app).await;
+    filled
 }
 
 /// With a job that has long follow-ups.
 pub(super) async fn with_long_job() -> Filled {
+    static STORED: OnceLock<Stored> = OnceLock::new();
+    opened("long_job", &STORED, add_long_job).await
+}
+
+/// An app on a copy of what `fill` writes once.
+async fn opened(
+    template: &str,
+    stored: &'static OnceLock<Stored>,
+    fill: impl AsyncFn(&TestApp) -> Stored,
+) -> Filled {
     let _alone = ALONE_ON_THE_MACHINE.lock().await;
-    let app = TestApp::with(at(NOON).with_real_waits()).await;
+    let filled = async |app: &TestApp| assert!(stored.set(fill(app).await).is_ok());
+    let app = TestApp::on_copy(at(NOON).with_real_waits(), template, filled).await;
+    app.upstream.accepts_jobs().await;
+    let ada = app.sign_in("ada").await;
+    Filled { app, ada, stored: stored.get().unwrap().clone(), used: AtomicUsize::new(0), _alone }
+}
+
+async fn add_long_job(app: &TestApp) -> Stored {
     app.upstream.accepts_jobs().await;
     let ada = app.sign_in("ada").await;
     let ledger = app.ledger();
@@ -103,9 +119,25 @@ pub(super) async fn with_long_job() -> Filled {
         tokens.push(create(&olga, &fields).await);
     }
     add_long_follow_ups(&ledger, &long_job).await;
-    let [prepared_batch, started_batch, template, jobs] = [const { String::new() }; 4];
-    let (queued, used) = (0, AtomicUsize::new(0));
-    Filled { app, ada, long_job, prepared_batch, started_batch, queued, template, jobs, tokens, used, _alone }
+    Stored { long_job, tokens, ..Stored::default() }
+}
+
+async fn add_the_rest(app: &TestApp, stored: Stored) -> Stored {
+    let ada = app.sign_in("ada").await;
+    let ledger = app.ledger();
+    for n in 0..ALONE {
+        ada.created(&text(n, 1_000)).await;
+    }
+    let template = add_texts_of_ada(&ada).await;
+    let (prepared_batch, started_batch) = add_batches(app, &ada).await;
+    add_short_follow_ups(&ledger, &stored.long_job).await;
+    add_lists(&ledger).await;
+    add_page_views(app).await;
+    let listed = ada.post_json("/api/jobs/list", &[("project", "docs")]).await;
+    let jobs = listed["jobs"].as_array().unwrap().iter().map(|job| job["id"].as_str().unwrap());
+    let jobs = jobs.collect::<Vec<_>>().join(",");
+    let queued = ledger.count("SELECT COUNT(*) FROM messages WHERE state = 'queued'").await as usize;
+    Stored { template, prepared_batch, started_batch, jobs, queued, ..stored }
 }
 
 /// Templates, saved views and drafts; returns the id of a template.
@@ -221,11 +253,18 @@ async fn add_lists(ledger: &Ledger) {
         .await;
 }
 
-/// Pages with long paths, stored and live.
+fn path(n: usize) -> String {
+    format!("/{n}/{}", "\u{1F980}".repeat(1_900))
+}
+
+/// A day with pages that have long paths.
 async fn add_page_views(app: &TestApp) {
-    let path = |n: usize| format!("/{n}/{}", "\u{1F980}".repeat(1_900));
     let rows = (0..PAGES).map(|n| (path(n), counts(10, 1))).collect();
     Archive::of(app).await.put("docs", Written::new(day("2026-11-20"), rows)).await;
+}
+
+/// The same from the platform.
+async fn answer_page_views(app: &TestApp) {
     let views: Vec<_> =
         (0..ROWS).map(|n| json!({"path": path(n), "human": 1, "ai": 1, "total": 2})).collect();
     let totals = json!({"human": 250, "ai": 250, "total": 500});
@@ -238,10 +277,10 @@ impl Filled {
     pub(super) fn fields<'a>(&'a self, batch: &'a str) -> Vec<(&'a str, &'a str)> {
         let own = [
             ("project", "docs"),
-            ("job", self.long_job.as_str()),
-            ("jobs", &self.jobs),
+            ("job", self.stored.long_job.as_str()),
+            ("jobs", &self.stored.jobs),
             ("batch", batch),
-            ("template", &self.template),
+            ("template", &self.stored.template),
             ("from", "2026-11-20"),
             ("to", "2026-11-20"),
             ("limit", "250"),
@@ -260,6 +299,6 @@ impl Filled {
     /// One of olga's tokens: each can send few requests at once.
     pub(super) fn token(&self) -> &str {
         self.app.clock().advance(Duration::from_secs(1));
-        &self.tokens[self.used.fetch_add(1, Ordering::Relaxed) % self.tokens.len()]
+        &self.stored.tokens[self.used.fetch_add(1, Ordering::Relaxed) % self.stored.tokens.len()]
     }
 }

@@ -52,7 +52,7 @@ async fn check(filled: &Filled, who: &str, mut streams: Vec<TcpStream>) {
 #[tokio::test]
 async fn unread_streams_of_the_json_api_are_limited_per_person() {
     let filled = filled::with_long_job().await;
-    let path = format!("/api/v1/projects/docs/jobs/{}", filled.long_job);
+    let path = format!("/api/v1/projects/docs/jobs/{}", filled.stored.long_job);
     let mut streams = Vec::new();
     for _ in 0..CLIENTS {
         let head = format!("GET {path} HTTP/1.1\r\nhost: {}\r\n", filled.app.address());
@@ -69,7 +69,7 @@ async fn whole_body_above_256_kib_needs_a_permit_of_its_person() {
     let person = id_of(&filled.app, "ada").await;
     let permits = &filled.app.state().query_permits;
     let used = [permits.acquire(&person).await.unwrap(), permits.acquire(&person).await.unwrap()];
-    let fields = [("project", "docs"), ("job", filled.long_job.as_str())];
+    let fields = [("project", "docs"), ("job", filled.stored.long_job.as_str())];
     filled.ada.post("/api/jobs/get", &fields).await.refused(503, "busy");
     // The last follow-up before number 2 is short enough.
     let small = [fields[0], fields[1], ("before", "2")];
@@ -80,7 +80,7 @@ async fn whole_body_above_256_kib_needs_a_permit_of_its_person() {
 
 /// Two responses of olga's tokens, which nobody reads and which use both permits.
 async fn two_unread(filled: &Filled) -> Vec<TcpStream> {
-    let path = format!("/api/v1/projects/docs/jobs/{}", filled.long_job);
+    let path = format!("/api/v1/projects/docs/jobs/{}", filled.stored.long_job);
     let mut streams = Vec::new();
     for _ in 0..PERMITS {
         let head = format!("GET {path} HTTP/1.1\r\nhost: {}\r\n", filled.app.address());
@@ -101,7 +101,7 @@ async fn change_is_reported_although_unread_responses_use_all_permits() {
     };
     app.upstream.on_follow_up(accepted).await;
     let (olga, client) = (app.operator().await, app.anonymous());
-    let id = filled.long_job.as_str();
+    let id = filled.stored.long_job.as_str();
     let ledger = app.ledger();
     let messages = async || ledger.count("SELECT COUNT(*) FROM messages").await;
     let before = messages().await;
