@@ -100,7 +100,7 @@ fn next(response: &TestResponse, part: &Value) -> Option<String> {
 }
 
 #[tokio::test]
-async fn job_with_500_follow_ups_is_read_part_by_part() {
+async fn job_with_long_follow_ups_is_read_part_by_part() {
     let filled = filled::with_long_job().await;
     let (mut count, mut before) = (0, String::new());
     loop {

@@ -11,7 +11,7 @@ use crate::analytics_pages::{NOON, at};
 use crate::api_tokens::create;
 use crate::helpers::{Archive, Browser, Ledger, TestApp, Written, counts, day, intent, json};
 
-pub(super) const LONG_FOLLOW_UPS: usize = 500;
+pub(super) const LONG_FOLLOW_UPS: usize = 150;
 /// The follow-ups of each other job.
 const FOLLOW_UPS: usize = 25;
 /// All jobs: those of a started batch, some started alone, and the one with long follow-ups.
