@@ -9,7 +9,7 @@ use futures::future::join_all;
 use model::time::Timestamp;
 use wiremock::ResponseTemplate;
 
-use crate::helpers::{Settings, TestApp, intent, json, remote_job, until, views_answer};
+use crate::helpers::{New, Settings, TestApp, intent, json, remote_job, until, views_answer};
 
 /// Two calls of each kind per hour, starting at 10:15.
 fn two_per_hour() -> Settings {
@@ -64,9 +64,8 @@ async fn projects_and_follow_ups_have_separate_budgets() {
     operator.created("two").await;
     operator.create("three", &intent()).await.refused(429, "budget_spent");
 
-    let sent = intent();
-    let elsewhere = [("project", "api"), ("prompt", "one"), ("intent", sent.as_str())];
-    assert_eq!(operator.post_json("/api/jobs/create", &elsewhere).await["state"], "active");
+    let elsewhere = New::job("one").with("project", "api");
+    assert_eq!(elsewhere.made(&operator).await["state"], "active");
     let accepted =
         ResponseTemplate::new(200).set_body_json(remote_job(job["remote"]["id"].as_str().unwrap(), "active"));
     app.upstream.on_follow_up(accepted).await;

@@ -8,8 +8,8 @@ use wiremock::{Mock, MockServer, Request, ResponseTemplate, matchers};
 
 use crate::api_tokens::create;
 use crate::helpers::{
-    Act, Archive, Finished, Installation, RawUpstream, Settings, TestApp, days, job_with, json, remote_job,
-    rows,
+    Act, Archive, Finished, Installation, New, RawUpstream, Settings, TestApp, days, job_with, json,
+    remote_job, rows,
 };
 
 const DOCUMENT: &str = include_str!("../../docs/automate/ci.md");
@@ -192,8 +192,7 @@ async fn token_file_is_read_and_refused_token_explained() {
 #[tokio::test]
 async fn template_is_found_by_its_name() {
     let app = app_with("active").await;
-    let fields = [("project", "docs"), ("name", "Check"), ("text", "Check {{page}}")];
-    app.operator().await.post_json("/api/templates/save", &fields).await;
+    New::template("Check", "Check {{page}}").made(&app.operator().await).await;
     let machine = Machine::of(&app).await;
     let start =
         ["job", "start", "--project", "docs", "--template", "Check", "--set", "page=/a=b", "--key", "run-1"];

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 
-use crate::helpers::{KEY, TestApp, intent, job_with, json, remote_job};
+use crate::helpers::{KEY, New, TestApp, intent, job_with, json, remote_job};
 
 #[tokio::test]
 async fn new_job_sends_one_exact_request() {
@@ -93,9 +93,7 @@ async fn job_is_visible_only_in_its_project() {
     let app = TestApp::start().await;
     app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
-    let (prompt, intent) = (("prompt", "Fix typos"), intent());
-    let job =
-        operator.post_json("/api/jobs/create", &[("project", "api"), prompt, ("intent", &intent)]).await;
+    let job = New::job("Fix typos").with("project", "api").made(&operator).await;
     assert_eq!(job["project"], "api");
     assert_eq!(app.upstream.requests().await[0].url.path(), "/v2/agent/api/job");
 
@@ -111,9 +109,7 @@ async fn job_is_visible_only_in_its_project() {
 async fn pages_are_stored_and_not_sent_upstream() {
     let app = TestApp::start().await;
     app.upstream.accepts_jobs().await;
-    let (prompt, intent, paths) = (("prompt", "Fix typos"), intent(), ("paths", "/guides/a, /b\r\n/b"));
-    let pairs = [("project", "docs"), prompt, ("intent", intent.as_str()), paths];
-    let job = app.operator().await.post_json("/api/jobs/create", &pairs).await;
+    let job = New::job("Fix typos").with("paths", "/guides/a, /b\r\n/b").made(&app.operator().await).await;
     assert_eq!(job["paths"], json!(["/b", "/guides/a"]));
     assert_eq!(
         app.upstream.requests().await[0].body_json::<Value>().unwrap(),

@@ -11,7 +11,7 @@ use serde_json::Value;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::{
-    Act, Browser, RawUpstream, Settings, TestApp, intent, json, refusing_address, remote_job,
+    Act, Browser, New, RawUpstream, Settings, TestApp, intent, json, refusing_address, remote_job,
 };
 
 /// Sets the body of a response.
@@ -322,8 +322,8 @@ async fn disconnected_browser_does_not_stop_a_delivery() {
     app.upstream.on_create(slow.set_delay(Duration::from_millis(600))).await;
     let operator = app.operator().await;
     let sent = intent();
-    let pairs = [("project", "docs"), ("prompt", "Fix typos"), ("intent", sent.as_str())];
-    let request = operator.call("/api/jobs/create", &pairs).timeout(Duration::from_millis(200));
+    let job = New::job("Fix typos").with("intent", &sent);
+    let request = job.request(&operator).timeout(Duration::from_millis(200));
     assert!(operator.try_send(request).await.is_none(), "the response came too early for this test");
 
     let job = operator.create("Fix typos", &sent).await.json();

@@ -14,7 +14,7 @@ use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 
 use crate::helpers::code_host::{CodeHost, TOKEN, open_pull_request};
-use crate::helpers::{Browser, Settings, TestApp, detached_job, intent, job_with, json, until};
+use crate::helpers::{Browser, New, Settings, TestApp, detached_job, intent, job_with, json, until};
 
 /// 2026-11-21T10:00:00Z.
 const NOW: Timestamp = Timestamp::from_millis(1_795_255_200_000);
@@ -220,8 +220,7 @@ async fn with_receiver(tracked: &Tracked) -> wiremock::MockServer {
         .mount(&receiver)
         .await;
     let admin = tracked.app.sign_in("ada").await;
-    let url = receiver.uri();
-    admin.post_json("/api/webhooks/add", &[("project", "docs"), ("kind", "json"), ("address", &url)]).await;
+    New::webhook(&receiver.uri()).made(&admin).await;
     receiver
 }
 

@@ -9,7 +9,8 @@ use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 
 use crate::helpers::{
-    Browser, Settings, TestApp, TestResponse, intent, json, refusing_address, remote_job, until, views_answer,
+    Browser, New, Settings, TestApp, TestResponse, intent, json, refusing_address, remote_job, until,
+    views_answer,
 };
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -40,15 +41,12 @@ async fn spent() -> (TestApp, Browser) {
 }
 
 async fn create(person: &Browser, prompt: &str, sent: &str) -> TestResponse {
-    let pairs = [("project", "docs"), ("prompt", prompt), ("intent", sent), ("queue", "on")];
-    person.post("/api/jobs/create", &pairs).await
+    New::job(prompt).with("queue", "on").with("intent", sent).post(person).await
 }
 
 /// Queues a new job, and returns it.
 async fn queued(person: &Browser, prompt: &str) -> Value {
-    let response = create(person, prompt, &intent()).await;
-    assert_eq!(response.status, 200, "{}", response.text);
-    let job = response.json();
+    let job = New::job(prompt).with("queue", "on").made(person).await;
     assert_eq!(job["state"], "queued", "{prompt}");
     job
 }
@@ -417,8 +415,8 @@ async fn prompts_of_a_removed_project_wait_until_it_returns() {
     app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let of_api = async |prompt: &str| {
-        let pairs = [("project", "api"), ("prompt", prompt), ("intent", &intent()), ("queue", "on")];
-        operator.post("/api/jobs/create", &pairs).await.json()["state"].clone()
+        let job = New::job(prompt).with("project", "api").with("queue", "on").made(&operator).await;
+        job["state"].clone()
     };
     assert_eq!(
         [of_api("one").await, of_api("two").await, of_api("three").await],
@@ -601,9 +599,8 @@ async fn queued_follow_up_of_a_rejected_job_is_rejected() {
 #[tokio::test]
 async fn queue_works_without_javascript() {
     let (app, operator) = spent().await;
-    let pairs = [("project", "docs"), ("prompt", "three"), ("intent", &intent())];
     let form = format!("{}/p/docs/jobs/new", app.origin());
-    let refused = operator.submit("/api/jobs/create", &pairs, Some(&form)).await;
+    let refused = New::job("three").submit(&operator, &form).await;
     let page = operator.get(refused.location().trim_start_matches(&app.origin())).await.text;
     assert!(page.contains("Queue it") && page.contains("name=\"queue\""), "the refused form offers no queue");
     assert!(page.contains("three"));
@@ -635,10 +632,7 @@ async fn queue_sends_a_burst_then_evenly_below_half_the_budget() {
     app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let values: String = (0..25).map(|n| format!("/page-{n}\n")).collect();
-    let id = intent();
-    let fields =
-        [("project", "docs"), ("prompt", "Check {{page}}"), ("values", values.as_str()), ("intent", &id)];
-    let batch = operator.post_json("/api/batches/prepare", &fields).await;
+    let batch = New::batch("Check {{page}}", &values).made(&operator).await;
     // Ten at once, the others 90 s apart.
     assert_eq!(batch["expected_end"], "2025-03-10T10:37:30Z");
     let start = [("project", "docs"), ("batch", batch["id"].as_str().unwrap())];

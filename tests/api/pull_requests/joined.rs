@@ -6,7 +6,7 @@ use wiremock::ResponseTemplate;
 
 use super::{Tracked, events, tracked, with_receiver};
 use crate::helpers::code_host::{TOKEN, open_pull_request};
-use crate::helpers::{Archive, Installation, days, intent, json, rows, until, views_answer};
+use crate::helpers::{Archive, Installation, New, days, json, rows, until, views_answer};
 
 impl Tracked {
     /// A job about the page `/quickstart`, which its pull request with this number changes.
@@ -75,11 +75,7 @@ async fn chart_marks_the_merge_of_a_pull_request() {
 async fn open_pull_request_is_shown_in_batch_previews_and_analytics() {
     let tracked = tracked().await;
     tracked.job_about_quickstart(259).await;
-    let list = [("project", "docs"), ("prompt", "Check {{page}}"), ("values", "/quickstart\n/other")];
-    let batch = tracked
-        .browser
-        .post_json("/api/batches/prepare", &[&list[..], &[("intent", &intent())]].concat())
-        .await;
+    let batch = New::batch("Check {{page}}", "/quickstart\n/other").made(&tracked.browser).await;
     let changed = &batch["changed_pages"];
     assert_eq!(changed.as_array().unwrap().len(), 1, "{batch}");
     assert_eq!((&changed[0]["path"], &changed[0]["changed_by"]), (&json!("/quickstart"), &json!("#259")));

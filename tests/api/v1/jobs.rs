@@ -8,7 +8,7 @@ use wiremock::ResponseTemplate;
 
 use super::Script;
 use crate::api_tokens::problem;
-use crate::helpers::{Settings, TestApp, json, remote_job, until};
+use crate::helpers::{New, Settings, TestApp, json, remote_job, until};
 use crate::queue::per_hour;
 
 const JOBS: &str = "/projects/docs/jobs";
@@ -102,13 +102,13 @@ async fn spent_budget_refuses_or_queues_a_job() {
 async fn template_fills_the_prompt_of_a_job() {
     let app = app().await;
     let script = Script::of(&app).await;
-    let fields = [("project", "docs"), ("name", "Check"), ("text", "Check {{page}} for {{what=typos}}")];
-    let id = app.operator().await.post_json("/api/templates/save", &fields).await;
+    let template = New::template("Check", "Check {{page}} for {{what=typos}}");
+    let id = template.id(&app.operator().await).await;
     let listed = script.got("/projects/docs/templates").await;
     assert_eq!(listed["templates"][0]["placeholders"], json!(["page", "what"]));
     let template = |values: Value| json!({"template": {"id": &id, "values": values}});
     let job = started(&script, "filled", template(json!({"page": "/quickstart"}))).await;
-    assert_eq!((&job["prompt"], &job["template"]), (&json!("Check /quickstart for typos"), &id));
+    assert_eq!((&job["prompt"], &job["template"]), (&json!("Check /quickstart for typos"), &json!(id)));
     let by_name = json!({"template": {"name": "Check", "values": {"page": "/a"}}});
     assert_eq!(started(&script, "by-name", by_name).await["template"], id);
     for (template, status, code) in [

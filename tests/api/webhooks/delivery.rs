@@ -99,12 +99,10 @@ async fn events_of_a_removed_project_wait_until_it_returns() {
     let admin = admin_of(&app).await;
     hooked(&admin, &of_docs).await;
     let address = format!("{}/hook", of_api.uri());
-    let pairs = [("project", "api"), ("kind", "json"), ("address", &address)];
-    admin.post_json("/api/webhooks/add", &pairs).await;
+    New::webhook(&address).with("project", "api").made(&admin).await;
     app.upstream.on_create(ResponseTemplate::new(400)).await;
     for project in ["docs", "api"] {
-        let pairs = [("project", project), ("prompt", "Fix typos"), ("intent", &intent())];
-        app.operator().await.post("/api/jobs/create", &pairs).await;
+        New::job("Fix typos").with("project", project).made(&app.operator().await).await;
     }
     let tried = "SELECT COUNT(*) FROM webhook_deliveries WHERE attempts = 1 AND status = 500";
     until("both events are tried", async || (app.ledger().count(tried).await == 2).then_some(())).await;
@@ -283,8 +281,7 @@ async fn enabled_webhooks_of_the_project_get_separate_events() {
     let disabled = hooked(&admin, &receiver).await;
     admin.post_json("/api/webhooks/disable", &[("webhook", id(&disabled))]).await;
     let address = format!("{}/hook", receiver.uri());
-    let other = [("project", "api"), ("kind", "json"), ("address", address.as_str())];
-    let other = admin.post_json("/api/webhooks/add", &other).await;
+    let other = New::webhook(&address).with("project", "api").made(&admin).await;
     rejected_job(&app).await;
     let one = logged_once(&admin, &first, |event| event["outcome"] == "delivered").await;
     let two = logged_once(&admin, &second, |event| event["outcome"] == "delivered").await;
