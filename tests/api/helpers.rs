@@ -19,6 +19,7 @@ mod provider;
 mod raw;
 mod secrets;
 mod session;
+mod snapshots;
 pub(crate) mod sources;
 mod tls;
 mod upstream;
@@ -42,6 +43,7 @@ pub(crate) use process::{Finished, Installation, Served, is_private};
 pub(crate) use provider::{Provider, config as single_sign_on};
 pub(crate) use raw::{Act, RawUpstream, black_hole, refusing_address};
 pub(crate) use secrets::{KEY, METRICS_TOKEN, NEW_KEY, PASSWORD, api_tokens_in, secrets_in};
+pub(crate) use snapshots::{picked, steady, steady_text};
 pub(crate) use tls::{Proxy, TlsUpstream, certificate};
 pub(crate) use upstream::{detached_job, job_with, json, remote_job, views_answer};
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::helpers::{Browser, New, TestApp, json};
+use crate::helpers::{Browser, New, TestApp, json, steady};
 
 async fn save(person: &Browser, name: &str, query: &str, shared: &str) -> Value {
     New::view(name, query).with("shared", shared).made(person).await
@@ -27,10 +27,16 @@ async fn saved_view_is_private_until_shared() {
     let (olga, vera) = (app.operator().await, app.sign_in("vera").await);
     let saved = save(&olga, "  Needs me ", "needs=attention&author=olga", "false").await;
     let view = &saved[0];
-    assert_eq!(
-        (&view["name"], &view["query"], &view["shared"], &view["own"]),
-        (&json!("Needs me"), &json!("author=olga&needs=attention"), &json!(false), &json!(true))
-    );
+    insta::assert_compact_json_snapshot!(steady(view), @r#"
+    {
+      "id": "[id 1]",
+      "name": "Needs me",
+      "own": true,
+      "owner": "olga",
+      "query": "author=olga&needs=attention",
+      "shared": false
+    }
+    "#);
     assert_eq!(views(&vera).await, []);
     let id = view["id"].as_str().unwrap();
     olga.post_json("/api/saved-views/update", &[("project", "docs"), ("view", id), ("shared", "true")]).await;

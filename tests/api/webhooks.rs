@@ -16,8 +16,8 @@ use wiremock::matchers::{method, path};
 use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
 use crate::helpers::{
-    Act, Browser, New, RawUpstream, Settings, TestApp, detached_job, intent, job_with, json, logged,
-    refusing_address, remote_job, until,
+    Act, Browser, New, RawUpstream, Settings, TestApp, detached_job, intent, job_with, json, logged, picked,
+    refusing_address, remote_job, steady, until,
 };
 
 const ENDPOINTS: [&str; 9] =
