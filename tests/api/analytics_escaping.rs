@@ -6,7 +6,7 @@ use reqwest::Method;
 use wiremock::ResponseTemplate;
 
 use crate::analytics_pages::{NOON, at};
-use crate::helpers::{Archive, TestApp, Written, days, figures, rows, table_rows, views_answer};
+use crate::helpers::{Archive, New, TestApp, Written, days, figures, rows, table_rows, views_answer};
 
 const ODD: &str = "/\"><img src=x onerror=alert(1)>&amp;";
 
@@ -18,8 +18,7 @@ async fn paths_and_notes_are_escaped() {
         archive.put("docs", Written::new(day, rows(&[(ODD, 30, 12), ("/a", 3, 1)]))).await;
     }
     let operator = app.sign_in("olga").await;
-    let note = [("project", "docs"), ("day", "2026-11-10"), ("text", "<script>alert(1)</script>")];
-    operator.post_json("/api/annotations/save", &note).await;
+    New::note("2026-11-10", "<script>alert(1)</script>").made(&operator).await;
     let range = "from=2026-11-08&to=2026-11-14";
     for query in [range.to_owned(), format!("{range}&folder=/"), format!("{range}&q=%22%3E%3Cimg")] {
         let page = operator.get(&format!("/p/docs/analytics?{query}")).await;

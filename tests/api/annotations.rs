@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::analytics_pages::{NOON, at};
-use crate::helpers::{Archive, Browser, TestApp, day, json, rows};
+use crate::helpers::{Archive, Browser, New, TestApp, day, json, rows};
 
 async fn notes(viewer: &Browser) -> Vec<Value> {
     let pairs = [("project", "docs"), ("from", "2026-11-18"), ("to", "2026-11-20"), ("path", "/a")];
@@ -23,17 +23,15 @@ async fn author_creates_changes_and_removes_a_note() {
     let app = TestApp::with(at(NOON)).await;
     with_three_days(&app).await;
     let olga = app.operator().await;
-    let note =
-        [("project", "docs"), ("day", "2026-11-19"), ("text", "  Version 3\r\n  was\u{0} released.\t")];
-    let saved = olga.post_json("/api/annotations/save", &note).await;
+    let note = New::note("2026-11-19", "  Version 3\r\n  was\u{0} released.\t");
+    let saved = note.made(&olga).await;
     let id = saved["id"].as_str().unwrap();
     let expected =
         json!({"id": id, "day": "2026-11-19", "text": "Version 3 was released.", "author": "olga"});
     assert_eq!(saved, expected);
     let viewer = app.sign_in("vera").await;
     assert_eq!(notes(&viewer).await, [expected]);
-    let other = [("project", "docs"), ("id", id), ("day", "2026-11-18"), ("text", "Version 3 came out")];
-    let changed = olga.post_json("/api/annotations/save", &other).await;
+    let changed = New::note("2026-11-18", "Version 3 came out").with("id", id).made(&olga).await;
     assert_eq!(notes(&viewer).await, std::slice::from_ref(&changed));
     assert_eq!((&changed["id"], &changed["text"]), (&json!(id), &json!("Version 3 came out")));
     olga.post_json("/api/annotations/remove", &[("project", "docs"), ("id", id)]).await;
@@ -47,18 +45,16 @@ async fn note_beyond_the_daily_limit_stays_in_its_form() {
     with_three_days(&app).await;
     let olga = app.operator().await;
     for _ in 0..50 {
-        let note = [("project", "docs"), ("day", "2026-11-19"), ("text", "x")];
-        olga.post_json("/api/annotations/save", &note).await;
+        New::note("2026-11-19", "x").made(&olga).await;
     }
     let page = format!("{}/p/docs/analytics?from=2026-11-18&to=2026-11-20", app.origin());
-    let note = [("project", "docs"), ("day", "2026-11-19"), ("text", "One more note"), ("id", "")];
-    let response = olga.submit("/api/annotations/save", &note, Some(&page)).await;
+    let note = New::note("2026-11-19", "One more note").with("id", "");
+    let response = note.submit(&olga, &page).await;
     assert_eq!(response.status, 303, "{}", response.text);
     let page = olga.get(response.location().trim_start_matches(&app.origin())).await.text;
     assert!(page.contains("A day can have at most 50 notes, and nothing was changed."), "{page}");
     assert!(page.contains("value=\"One more note\"") || page.contains(">One more note<"), "{page}");
-    let other_day = [("project", "docs"), ("day", "2026-11-20"), ("text", "One more note"), ("id", "")];
-    assert_eq!(olga.post("/api/annotations/save", &other_day).await.status, 200);
+    note.with("day", "2026-11-20").made(&olga).await;
 }
 
 #[tokio::test]
@@ -67,9 +63,9 @@ async fn viewers_write_no_notes_and_administrators_edit_all() {
     with_three_days(&app).await;
     let (olga, otto, ada) = (app.operator().await, app.sign_in("otto").await, app.sign_in("ada").await);
     let viewer = app.sign_in("vera").await;
-    let note = [("project", "docs"), ("day", "2026-11-19"), ("text", "Hello"), ("id", "")];
-    viewer.post("/api/annotations/save", &note).await.refused(403, "forbidden");
-    let saved = olga.post_json("/api/annotations/save", &note).await;
+    let note = New::note("2026-11-19", "Hello").with("id", "");
+    note.post(&viewer).await.refused(403, "forbidden");
+    let saved = note.made(&olga).await;
     let id = saved["id"].as_str().unwrap();
     let changed = [("project", "docs"), ("id", id), ("day", "2026-11-20"), ("text", "Changed")];
     let removed = [("project", "docs"), ("id", id)];
@@ -100,13 +96,11 @@ async fn note_needs_a_day_and_a_text_within_limits() {
         ("2026-11-19", " \r\n\t\u{0}"),
         ("2026-11-19", &too_long),
     ] {
-        let note = [("project", "docs"), ("day", day), ("text", text)];
-        olga.post("/api/annotations/save", &note).await.refused(400, "bad_input");
+        New::note(day, text).post(&olga).await.refused(400, "bad_input");
     }
-    let note = [("project", "docs"), ("day", "2026-11-19"), ("text", longest.as_str())];
-    assert_eq!(olga.post_json("/api/annotations/save", &note).await["text"], longest);
-    let nowhere = [("project", "nowhere"), ("day", "2026-11-19"), ("text", "x")];
-    olga.post("/api/annotations/save", &nowhere).await.refused(404, "not_found");
+    assert_eq!(New::note("2026-11-19", &longest).made(&olga).await["text"], longest);
+    let nowhere = New::note("2026-11-19", "x").with("project", "nowhere");
+    nowhere.post(&olga).await.refused(404, "not_found");
 }
 
 #[tokio::test]
@@ -115,8 +109,7 @@ async fn note_form_returns_to_its_page() {
     with_three_days(&app).await;
     let olga = app.operator().await;
     let page = format!("{}/p/docs/analytics?from=2026-11-18&to=2026-11-20", app.origin());
-    let note = [("project", "docs"), ("day", "2026-11-19"), ("text", "<script>alert(1)</script>")];
-    let response = olga.submit("/api/annotations/save", &note, Some(&page)).await;
+    let response = New::note("2026-11-19", "<script>alert(1)</script>").submit(&olga, &page).await;
     assert_eq!(response.status, 302, "{}", response.text);
     assert!(
         response.location().ends_with("/p/docs/analytics?from=2026-11-18&to=2026-11-20"),

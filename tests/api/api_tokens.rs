@@ -14,7 +14,7 @@ use reqwest::Method;
 use serde_json::Value;
 use store::audit::AuditFilter;
 
-use crate::helpers::{Browser, PASSWORD, Settings, TestApp, TestResponse};
+use crate::helpers::{Browser, New, Settings, TestApp, TestResponse};
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 pub(crate) const PROJECTS: &str = "/api/v1/projects";
@@ -26,15 +26,8 @@ async fn app() -> TestApp {
 
 /// Posts the form for a new token, with `more` fields.
 async fn post_new(browser: &Browser, more: &[(&str, &str)]) -> TestResponse {
-    let mut pairs = vec![("password", PASSWORD)];
-    let usual = [("name", "Nightly check"), ("scopes", "jobs:read,analytics:read"), ("access", "all")];
-    for (name, value) in usual {
-        if !more.iter().any(|(given, _)| *given == name) {
-            pairs.push((name, value));
-        }
-    }
-    pairs.extend(more);
-    browser.post("/api/tokens/create", &pairs).await
+    let usual = New::token("jobs:read,analytics:read").with("name", "Nightly check");
+    more.iter().fold(usual, |token, (name, value)| token.with(name, value)).post(browser).await
 }
 
 /// Creates a token, and returns it.

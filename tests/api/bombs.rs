@@ -6,7 +6,7 @@ use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use crate::helpers::{
-    Settings, TestApp, detached_job, gzip_bomb, job_with, json, logged, single_sign_on, until,
+    New, Settings, TestApp, detached_job, gzip_bomb, job_with, json, logged, single_sign_on, until,
 };
 
 /// A server that sends a bomb for each request.
@@ -43,9 +43,8 @@ async fn gzip_bomb_of_the_sign_in_provider_ends_at_the_limit() {
 async fn gzip_bomb_of_a_webhook_target_is_not_decompressed() {
     let (app, target) = (TestApp::start().await, bomber().await);
     let admin = app.sign_in("ada").await;
-    let fields = [("project", "docs"), ("kind", "json"), ("address", &format!("{}/hook", target.uri()))];
-    let webhook = admin.post_json("/api/webhooks/add", &fields).await;
-    let webhook = [("webhook", webhook["id"].as_str().unwrap())];
+    let webhook = New::webhook(&format!("{}/hook", target.uri())).id(&admin).await;
+    let webhook = [("webhook", webhook.as_str())];
     admin.post_json("/api/webhooks/test", &webhook).await;
     let events = admin.post_json("/api/webhooks/deliveries", &webhook).await;
     assert_eq!(events[0]["status"], 200, "{events}");

@@ -3,7 +3,7 @@
 
 use futures::future::join_all;
 
-use crate::helpers::{Settings, TestApp, intent};
+use crate::helpers::{New, Settings, TestApp};
 
 #[tokio::test]
 async fn request_with_more_than_50_pages_is_refused_early() {
@@ -14,9 +14,8 @@ async fn request_with_more_than_50_pages_is_refused_early() {
     assert_eq!(viewer.post("/api/jobs/similar", &pairs).await.status, 200);
     // The invalid page after the limit is not reached.
     paths.push_str("/a\u{7}b");
-    let form = intent();
-    let fields = [("project", "docs"), ("prompt", "x"), ("intent", &form), ("paths", &paths)];
-    let message = operator.post("/api/jobs/create", &fields).await.refused(400, "bad_input");
+    let job = New::job("x").with("paths", &paths);
+    let message = job.post(&operator).await.refused(400, "bad_input");
     assert!(message.contains("at most 50 pages"), "{message}");
 }
 
@@ -27,12 +26,10 @@ async fn template_of_braces_is_parsed_in_linear_time() {
     let text = format!("{{{{a}}}}{}", "{".repeat(32_700));
     let values: String = (0..200).map(|n| format!("{n}\n")).collect();
     for n in 0..5 {
-        let fields = [("project", "docs"), ("name", &format!("Braces {n}")), ("text", text.as_str())];
-        assert_eq!(operator.post("/api/templates/save", &fields).await.status, 200);
+        New::template(&format!("Braces {n}"), &text).made(&operator).await;
     }
     assert_eq!(app.sign_in("vera").await.get("/p/docs/templates").await.status, 200);
-    let fields = [("project", "docs"), ("prompt", &text), ("values", &values), ("intent", &intent())];
-    let batch = operator.post("/api/batches/prepare", &fields).await.json();
+    let batch = New::batch(&text, &values).made(&operator).await;
     let mut preview = batch["preview"].as_array().unwrap().clone();
     let mut part = batch.clone();
     // The answer of a change is short; the rest has a cursor.
@@ -50,8 +47,7 @@ async fn batch_prompt_beyond_the_limit_is_not_rendered() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let (text, value) = ("{{a}}".repeat(6_500), "x".repeat(130_000));
-    let fields = [("project", "docs"), ("prompt", &text), ("values", &value), ("intent", &intent())];
-    let message = operator.post("/api/batches/prepare", &fields).await.refused(400, "bad_input");
+    let message = New::batch(&text, &value).post(&operator).await.refused(400, "bad_input");
     assert!(message.contains("Line 1: The prompt has 845000000 characters"), "{message}");
 }
 
@@ -62,9 +58,7 @@ async fn list_of_unstarted_batches_has_only_the_beginning_of_their_texts() {
     let long = "x".repeat(20_000);
     for n in 0..25 {
         let text = format!("{n} {{{{a}}}} {long}");
-        let fields =
-            [("project", "docs"), ("prompt", &text), ("values", &long[..10_000]), ("intent", &intent())];
-        assert_eq!(operator.post("/api/batches/prepare", &fields).await.status, 200);
+        New::batch(&text, &long[..10_000]).made(&operator).await;
     }
     let response = operator.post("/api/batches/unstarted", &[("project", "docs")]).await;
     assert_eq!(response.json().as_array().unwrap().len(), 20);

@@ -9,7 +9,7 @@ use futures::future::join_all;
 use model::time::Timestamp;
 use wiremock::ResponseTemplate;
 
-use crate::helpers::{Settings, TestApp, intent, json, remote_job, until, views_answer};
+use crate::helpers::{New, Settings, TestApp, intent, json, remote_job, until, views_answer};
 
 /// Two calls of each kind per hour, starting at 10:15.
 fn two_per_hour() -> Settings {
@@ -64,9 +64,8 @@ async fn projects_and_follow_ups_have_separate_budgets() {
     operator.created("two").await;
     operator.create("three", &intent()).await.refused(429, "budget_spent");
 
-    let sent = intent();
-    let elsewhere = [("project", "api"), ("prompt", "one"), ("intent", sent.as_str())];
-    assert_eq!(operator.post_json("/api/jobs/create", &elsewhere).await["state"], "active");
+    let elsewhere = New::job("one").with("project", "api");
+    assert_eq!(elsewhere.made(&operator).await["state"], "active");
     let accepted =
         ResponseTemplate::new(200).set_body_json(remote_job(job["remote"]["id"].as_str().unwrap(), "active"));
     app.upstream.on_follow_up(accepted).await;
@@ -162,18 +161,7 @@ async fn budget_meters_show_the_used_calls() {
     operator.created("one").await;
     operator.created("two").await;
     operator.post_json("/api/analytics/views", &[("project", "docs")]).await;
-    assert_eq!(
-        operator.post_json("/api/upstream/budgets", &[("project", "docs")]).await,
-        json!({
-            "creates": {"used": 2, "limit": 2, "next_fits_at": "2025-03-10T11:15:00Z"},
-            "follow_ups": {"used": 0, "limit": 2, "next_fits_at": null},
-            "analytics": {"used": 1, "limit": 2, "next_fits_at": null},
-            "waiting": 0,
-            "unread": 0,
-            "reviews": null,
-            "notice": null,
-        })
-    );
+    insta::assert_json_snapshot!(operator.post_json("/api/upstream/budgets", &[("project", "docs")]).await);
     app.clock().advance(HOUR);
     let later = operator.post_json("/api/upstream/budgets", &[("project", "docs")]).await;
     assert_eq!(later["creates"], json!({"used": 0, "limit": 2, "next_fits_at": null}));

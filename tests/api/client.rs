@@ -8,8 +8,8 @@ use wiremock::{Mock, MockServer, Request, ResponseTemplate, matchers};
 
 use crate::api_tokens::create;
 use crate::helpers::{
-    Act, Archive, Finished, Installation, RawUpstream, Settings, TestApp, days, job_with, json, remote_job,
-    rows,
+    Act, Archive, Finished, Installation, New, RawUpstream, Settings, TestApp, days, job_with, json,
+    remote_job, rows, steady, steady_text,
 };
 
 const DOCUMENT: &str = include_str!("../../docs/automate/ci.md");
@@ -73,10 +73,10 @@ async fn job_is_started_awaited_and_shown() {
     assert_eq!((end, pull_request), (&*format!("{id}  completed"), "https://git.example/acme/docs/pull/7"));
     assert_eq!(address, format!("http://{}/p/docs/jobs/{id}", app.address()));
 
-    let shown = machine.json(&["job", "show", id, "--project", "docs"]);
-    assert_eq!((&shown["prompt"], &shown["tags"]), (&json!("Fix typos\nin all guides\n"), &json!(["ci"])));
-    let listed = machine.run(&["job", "list", "--project", "docs"]);
-    assert!(listed.stdout.starts_with(id) && listed.stdout.trim_end().ends_with("Fix typos"), "{listed:?}");
+    insta::assert_json_snapshot!(steady(&machine.json(&["job", "show", id, "--project", "docs"])));
+    let listed = machine.run(&["job", "list", "--project", "docs"]).stdout;
+    assert!(listed.starts_with(id), "{listed:?}");
+    insta::assert_snapshot!(steady_text(&listed), @"[id 1]  completed  [time]  olga  Fix typos");
     let cancelled = machine.run(&["job", "cancel", id, "--project", "docs"]);
     assert!(cancelled.code == Some(1) && cancelled.stderr.contains("no queued prompt"), "{cancelled:?}");
     let which = machine.run(&["job", "list"]);
@@ -192,8 +192,7 @@ async fn token_file_is_read_and_refused_token_explained() {
 #[tokio::test]
 async fn template_is_found_by_its_name() {
     let app = app_with("active").await;
-    let fields = [("project", "docs"), ("name", "Check"), ("text", "Check {{page}}")];
-    app.operator().await.post_json("/api/templates/save", &fields).await;
+    New::template("Check", "Check {{page}}").made(&app.operator().await).await;
     let machine = Machine::of(&app).await;
     let start =
         ["job", "start", "--project", "docs", "--template", "Check", "--set", "page=/a=b", "--key", "run-1"];

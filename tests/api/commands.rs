@@ -24,8 +24,11 @@ fn commands_add_list_disable_and_enable_accounts() {
     assert!(again.code == Some(1) && again.stderr.contains("olga"), "{again:?}");
     assert_eq!(installation.run(&["user", "disable", "vera"]).code, Some(0));
     let list = installation.run(&["user", "list"]);
-    let lines: Vec<Vec<&str>> = list.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(lines, [vec!["ada", "admin"], vec!["olga", "operator"], vec!["vera", "viewer", "disabled"]]);
+    insta::assert_snapshot!(list.stdout, @"
+    ada                       admin
+    olga                      operator
+    vera                      viewer  disabled
+    ");
     assert_eq!(installation.run(&["user", "enable", "vera"]).code, Some(0));
     assert!(!installation.run(&["user", "list"]).stdout.contains("disabled"));
     assert!(crate::helpers::is_private(&installation.path("docket.db")));

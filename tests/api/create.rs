@@ -3,7 +3,7 @@
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 
-use crate::helpers::{KEY, TestApp, intent, job_with, json, remote_job};
+use crate::helpers::{KEY, New, TestApp, intent, job_with, json, picked, remote_job, steady};
 
 #[tokio::test]
 async fn new_job_sends_one_exact_request() {
@@ -34,32 +34,9 @@ async fn response_has_every_documented_field() {
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(&remote)).await;
     let job = app.operator().await.created("Fix typos").await;
 
-    for (field, expected) in [
-        ("project", json!("docs")),
-        ("prompt", json!("Fix typos")),
-        ("author", json!("olga")),
-        ("state", json!("completed")),
-        ("reason", json!(null)),
-        ("follow_ups", json!([])),
-        ("paths", json!([])),
-        (
-            "remote",
-            json!({
-                "id": "job_1", "status": "completed", "model": "claude-sonnet", "repository": "acme/docs", "ref": "main",
-                "pr_link": "https://git.example/acme/docs/pull/7",
-                "created_at": "2026-11-21T09:30:00Z", "archived_at": "2026-11-21T11:00:00Z",
-            }),
-        ),
-    ] {
-        assert_eq!(job[field], expected, "{field}");
-    }
-    for instant in ["created_at", "changed_at"] {
-        let text = job[instant].as_str().unwrap();
-        assert!(text.ends_with('Z') && text.parse::<model::time::Timestamp>().is_ok(), "{instant}: {text}");
-    }
-    let states: Vec<&Value> =
-        job["history"].as_array().unwrap().iter().map(|entry| &entry["state"]).collect();
-    assert_eq!(states, ["queued", "sending", "accepted", "completed"]);
+    insta::assert_json_snapshot!(steady(&job));
+    let instants = picked(&job["remote"], ["created_at", "archived_at"]);
+    insta::assert_compact_json_snapshot!(instants, @r#"{"archived_at": "2026-11-21T11:00:00Z", "created_at": "2026-11-21T09:30:00Z"}"#);
 }
 
 #[tokio::test]
@@ -93,9 +70,7 @@ async fn job_is_visible_only_in_its_project() {
     let app = TestApp::start().await;
     app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
-    let (prompt, intent) = (("prompt", "Fix typos"), intent());
-    let job =
-        operator.post_json("/api/jobs/create", &[("project", "api"), prompt, ("intent", &intent)]).await;
+    let job = New::job("Fix typos").with("project", "api").made(&operator).await;
     assert_eq!(job["project"], "api");
     assert_eq!(app.upstream.requests().await[0].url.path(), "/v2/agent/api/job");
 
@@ -111,9 +86,7 @@ async fn job_is_visible_only_in_its_project() {
 async fn pages_are_stored_and_not_sent_upstream() {
     let app = TestApp::start().await;
     app.upstream.accepts_jobs().await;
-    let (prompt, intent, paths) = (("prompt", "Fix typos"), intent(), ("paths", "/guides/a, /b\r\n/b"));
-    let pairs = [("project", "docs"), prompt, ("intent", intent.as_str()), paths];
-    let job = app.operator().await.post_json("/api/jobs/create", &pairs).await;
+    let job = New::job("Fix typos").with("paths", "/guides/a, /b\r\n/b").made(&app.operator().await).await;
     assert_eq!(job["paths"], json!(["/b", "/guides/a"]));
     assert_eq!(
         app.upstream.requests().await[0].body_json::<Value>().unwrap(),

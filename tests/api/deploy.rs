@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::databases::TestDatabase;
 use crate::helpers::{
-    Browser, Installation, Ledger, PASSWORD, PausedUpstream, Served, http_client, intent, until,
+    Browser, Installation, Ledger, New, PASSWORD, PausedUpstream, Served, http_client, until,
 };
 use crate::traces::Collector;
 
@@ -111,8 +111,7 @@ fn start_users(
                     browser.try_send(browser.request(reqwest::Method::GET, "/p/docs/jobs")).await.unwrap();
                 assert_eq!(page.status, 200, "{}", page.text);
                 let prompt = format!("Prompt {} of person {n}", posted.len());
-                let fields = [("project", "docs"), ("prompt", &prompt), ("intent", &intent())];
-                let response = browser.try_send(browser.call("/api/jobs/create", &fields)).await.unwrap();
+                let response = browser.try_send(New::job(&prompt).request(&browser)).await.unwrap();
                 assert_eq!(response.status, 200, "{}", response.text);
                 posted.push(prompt);
                 sleep(Duration::from_millis(100)).await;

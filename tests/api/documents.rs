@@ -140,3 +140,36 @@ fn wrong_rows_of_the_index_are_found() {
     }
     assert!(fault_of_row("| A rule | `src/server/auth/roles.rs::check` |").is_some());
 }
+
+/// A snapshot whose test is gone would stay forever.
+#[test]
+fn each_snapshot_belongs_to_a_test() {
+    let mut folders = vec![root().join("tests")];
+    let mut found = 0;
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "snap") {
+                found += 1;
+                assert_eq!(fault_of_snapshot(&path), None, "{}", path.display());
+            }
+        }
+    }
+    assert!(found > 0);
+}
+
+/// `api__batch__name_of_the_test.snap` is the first snapshot of a test, `…-2.snap` its second one. It names the file of the test.
+fn fault_of_snapshot(path: &Path) -> Option<String> {
+    let name = path.file_stem().unwrap().to_str().unwrap().rsplit("__").next().unwrap();
+    let (test, number) = name.split_once('-').unwrap_or((name, "1"));
+    let snapshot = read(path);
+    let source = snapshot.lines().find_map(|line| line.strip_prefix("source: ")).unwrap();
+    let source = read(&root().join(source));
+    let Some((_, rest)) = source.split_once(&format!("fn {test}(")) else {
+        return Some(format!("no test {test}"));
+    };
+    let body = rest.split("\n}\n").next().unwrap();
+    let asserted = body.matches("snapshot!(").count();
+    (asserted < number.parse().unwrap()).then(|| format!("{test} has {asserted} snapshots"))
+}

@@ -7,7 +7,7 @@ use base::config::Budget;
 use futures::StreamExt;
 use serde_json::Value;
 
-use crate::helpers::{Act, RawUpstream, Settings, TestApp, TestResponse, intent, json, remote_job};
+use crate::helpers::{Act, New, RawUpstream, Settings, TestApp, TestResponse, intent, json, remote_job};
 
 const FORMS: usize = 1_000;
 
@@ -75,8 +75,7 @@ async fn same_intent_of_another_user_starts_a_separate_job() {
     assert_eq!((&his["author"], &hers["author"]), (&json!("otto"), &json!("olga")));
     assert_ne!((&his["id"], &his["remote"]["id"]), (&hers["id"], &hers["remote"]["id"]));
     // In another project, her intent does not give access to her job.
-    let pairs = [("project", "api"), ("prompt", "Fix typos"), ("intent", sent.as_str())];
-    let other = otto.post("/api/jobs/create", &pairs).await;
+    let other = New::job("Fix typos").with("project", "api").with("intent", &sent).post(&otto).await;
     let message = other.refused(422, "intent_reused");
     assert!(!message.contains(hers["id"].as_str().unwrap()), "{message}");
     assert_eq!(app.upstream.posts().await.len(), 2);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 
-use crate::helpers::{Archive, KEY, Settings, TestApp, intent, job_with, json, remote_job, until};
+use crate::helpers::{Archive, KEY, Settings, TestApp, intent, job_with, json, remote_job, steady, until};
 
 #[tokio::test]
 async fn follow_up_sends_one_exact_request_to_the_upstream_job() {
@@ -23,16 +23,8 @@ async fn follow_up_sends_one_exact_request_to_the_upstream_job() {
     assert_eq!(posts[1].headers["authorization"], format!("Bearer {KEY}").as_str());
     assert_eq!(response.status, 200, "{}", response.text);
     let followed = response.json();
-    assert_eq!(
-        (&followed["id"], &followed["prompt"], &followed["state"]),
-        (&job["id"], &json!("Fix typos"), &json!("active"))
-    );
-    let sent = &followed["follow_ups"][0];
-    assert_eq!(
-        (&sent["prompt"], &sent["author"], &sent["state"], &sent["reason"]),
-        (&json!("Also /guides?\n“too”"), &json!("olga"), &json!("accepted"), &json!(null))
-    );
-    assert!(sent["created_at"].as_str().unwrap().ends_with('Z'));
+    assert_eq!(followed["id"], job["id"]);
+    insta::assert_json_snapshot!(steady(&followed));
 }
 
 #[tokio::test]
@@ -87,14 +79,7 @@ async fn follow_ups_are_ordered_and_have_their_authors() {
         .iter()
         .map(|sent| (&sent["prompt"], &sent["author"]))
         .collect();
-    assert_eq!(
-        sent,
-        [
-            (&json!("first"), &json!("olga")),
-            (&json!("second"), &json!("otto")),
-            (&json!("third"), &json!("olga")),
-        ]
-    );
+    insta::assert_compact_json_snapshot!(sent, @r#"[["first", "olga"], ["second", "otto"], ["third", "olga"]]"#);
 }
 
 #[tokio::test]

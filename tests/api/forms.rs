@@ -3,7 +3,7 @@
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 
-use crate::helpers::{Browser, PASSWORD, TestApp, TestResponse, intent, remote_job};
+use crate::helpers::{Browser, New, PASSWORD, TestApp, TestResponse, intent, remote_job};
 
 /// The path of a redirect, which must lead to an own page.
 #[track_caller]
@@ -16,8 +16,7 @@ fn own_path(app: &TestApp, response: &TestResponse) -> String {
 }
 
 async fn create(operator: &Browser, prompt: &str, referer: Option<&str>) -> TestResponse {
-    let pairs = [("project", "docs"), ("prompt", prompt), ("intent", &intent())];
-    operator.submit("/api/jobs/create", &pairs, referer).await
+    operator.submit("/api/jobs/create", &New::job(prompt).pairs(), referer).await
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use docket::server::process::listen;
 use reqwest::Method;
 use tokio_util::sync::CancellationToken;
 
-use crate::helpers::{Browser, Installation, PausedUpstream, intent, until};
+use crate::helpers::{Browser, Installation, New, PausedUpstream, until};
 
 const SOCKET: &str = include_str!("../../packaging/docket.socket");
 
@@ -43,8 +43,7 @@ async fn restart_under_load_loses_no_request() {
                 let page = browser.try_send(page).await.expect("a page");
                 assert_eq!(page.status, 200, "{}", page.text);
                 let prompt = format!("Prompt {} of person {n}", posted.len());
-                let fields = [("project", "docs"), ("prompt", &prompt), ("intent", &intent())];
-                let create = browser.call("/api/jobs/create", &fields).header("connection", kind);
+                let create = New::job(&prompt).request(&browser).header("connection", kind);
                 let response = browser.try_send(create).await.expect("a response");
                 assert_eq!(response.status, 200, "{}", response.text);
                 posted.push(prompt);

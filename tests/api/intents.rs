@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::future::join_all;
 use wiremock::ResponseTemplate;
 
-use crate::helpers::{TestApp, intent, json, remote_job};
+use crate::helpers::{New, TestApp, intent, json, remote_job};
 
 #[tokio::test]
 async fn repeated_intent_returns_the_first_response() {
@@ -69,8 +69,8 @@ async fn intent_with_another_text_or_target_is_refused() {
     let sent = intent();
     let job = operator.create("Fix typos", &sent).await.json();
     operator.create("Fix other typos", &sent).await.refused(422, "intent_reused");
-    let elsewhere = [("project", "api"), ("prompt", "Fix typos"), ("intent", sent.as_str())];
-    operator.post("/api/jobs/create", &elsewhere).await.refused(422, "intent_reused");
+    let elsewhere = New::job("Fix typos").with("project", "api").with("intent", &sent);
+    elsewhere.post(&operator).await.refused(422, "intent_reused");
     operator.follow_up(&job, "Fix typos", &sent).await.refused(422, "intent_reused");
     assert_eq!(app.upstream.posts().await.len(), 1);
     assert_eq!(operator.draft(None).await, "Fix other typos");

@@ -11,7 +11,7 @@ use wiremock::ResponseTemplate;
 
 use crate::helpers::work::commit;
 use crate::helpers::{
-    Act, PausedUpstream, RawUpstream, Settings, TestApp, fields, intent, json, remote_job, until,
+    Act, New, PausedUpstream, RawUpstream, Settings, TestApp, fields, intent, json, remote_job, until,
 };
 
 async fn app_on(upstream: &RawUpstream) -> TestApp {
@@ -29,8 +29,7 @@ async fn crash_during_a_create_leaves_it_unknown() {
     let mut app = app_on(&upstream).await;
     let operator = app.operator().await;
     let sent = intent();
-    let pairs = [("project", "docs"), ("prompt", "Fix typos"), ("intent", sent.as_str())];
-    let request = operator.call("/api/jobs/create", &pairs);
+    let request = New::job("Fix typos").with("intent", &sent).request(&operator);
     let waiting = tokio::spawn(async move { operator.try_send(request).await.is_some() });
     until("the upstream has the request", async || (upstream.requests() == 1).then_some(())).await;
     app.crash();
@@ -118,8 +117,8 @@ async fn shutdown_waits_for_deliveries_in_progress() {
     let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
     app.upstream.on_create(slow.set_delay(Duration::from_millis(500))).await;
     let operator = app.operator().await;
-    let (sent, prompt) = (intent(), ("prompt", "Fix typos"));
-    let request = operator.call("/api/jobs/create", &[("project", "docs"), prompt, ("intent", &sent)]);
+    let sent = intent();
+    let request = New::job("Fix typos").with("intent", &sent).request(&operator);
     let waiting = tokio::spawn(async move { operator.try_send(request).await });
     until("the upstream has the request", async || (app.upstream.posts().await.len() == 1).then_some(()))
         .await;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 
-use crate::helpers::{Browser, TestApp, detached_job, intent, job_with, json, remote_job};
+use crate::helpers::{Browser, New, TestApp, detached_job, intent, job_with, json, remote_job};
 
 pub(crate) async fn list(person: &Browser, pairs: &[(&str, &str)]) -> Value {
     let pairs: Vec<_> = [("project", "docs")].iter().chain(pairs).copied().collect();
@@ -131,8 +131,7 @@ async fn each_filter_narrows_the_list_and_its_counts() {
     for (prompt, paths) in
         [("a request", "/guides/a, /guides/b"), ("nothing", "/guides/b"), ("another request", "")]
     {
-        let pairs = [("project", "docs"), ("prompt", prompt), ("intent", &intent()), ("paths", paths)];
-        operator.post_json("/api/jobs/create", &pairs).await;
+        New::job(prompt).with("paths", paths).made(&operator).await;
     }
     for (field, value, found) in [
         ("pr", "yes", vec!["another request", "a request"]),

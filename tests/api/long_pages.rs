@@ -2,7 +2,7 @@
 
 use sqlx::{AnyConnection, Connection};
 
-use crate::helpers::{Archive, Browser, TestApp, TestResponse, intent, json};
+use crate::helpers::{Archive, Browser, New, TestApp, TestResponse, json};
 
 /// The most bytes of a page.
 const PAGE_MAX: usize = 1024 * 1024;
@@ -160,17 +160,15 @@ async fn hostile_templates_and_batches_stay_within_the_size_of_a_page() {
     let operator = app.operator().await;
     for number in 0..40 {
         let text = if number % 2 == 0 { "&".repeat(PROMPT_MAX) } else { "{{a}} ".repeat(PROMPT_MAX / 6) };
-        let fields = [("project", "docs"), ("name", &format!("template {number}")), ("text", &text)];
-        operator.post_json("/api/templates/save", &fields).await;
+        New::template(&format!("template {number}"), &text).made(&operator).await;
     }
     let page = operator.get("/p/docs/templates").await;
     assert!(page.status == 200 && page.text.len() <= PAGE_MAX, "{} {}", page.status, page.text.len());
     assert!(page.text.contains("template 39") && page.text.contains("Only the beginning is shown"));
 
     let values: String = (0..200).map(|number| format!("{number}\n")).collect();
-    let (prompt, sent) = (format!("{}{{{{a}}}}", "&".repeat(2_000)), intent());
-    let fields = [("project", "docs"), ("prompt", &prompt), ("values", &values), ("intent", &sent)];
-    let batch = operator.post_json("/api/batches/prepare", &fields).await;
-    let page = operator.get(&format!("/p/docs/batches/{}", batch["id"].as_str().unwrap())).await;
+    let prompt = format!("{}{{{{a}}}}", "&".repeat(2_000));
+    let batch = New::batch(&prompt, &values).id(&operator).await;
+    let page = operator.get(&format!("/p/docs/batches/{batch}")).await;
     assert!(page.status == 200 && page.text.len() <= PAGE_MAX, "{} {}", page.status, page.text.len());
 }

@@ -14,7 +14,7 @@ use wiremock::ResponseTemplate;
 
 use crate::analytics_pages::{NOON, at};
 use crate::helpers::{
-    Archive, Browser, Installation, METRICS_TOKEN, Settings, TestApp, TestResponse, days, intent, rows,
+    Archive, Browser, Installation, METRICS_TOKEN, New, Settings, TestApp, TestResponse, days, rows,
     statements_of, until,
 };
 use exposition::{Exposition, read};
@@ -104,8 +104,8 @@ async fn metrics_count_finished_and_waiting_work() {
     let operator = app.sign_in_with_password("olga").await;
     app.anonymous().sign_in("olga", "some other words entirely").await;
     assert_eq!(operator.created("Fix typos").await["state"], "active");
-    let more = [("project", "docs"), ("prompt", "Fix more typos"), ("intent", &intent()), ("queue", "on")];
-    assert_eq!(operator.post_json("/api/jobs/create", &more).await["state"], "queued");
+    let more = New::job("Fix more typos").with("queue", "on");
+    assert_eq!(more.made(&operator).await["state"], "queued");
     app.clock().advance(Duration::from_secs(60));
     let metrics = scrape(&app).await;
 

@@ -4,7 +4,7 @@ use model::time::Timestamp;
 use serde_json::Value;
 
 use crate::analytics_pages::{NOON, at};
-use crate::helpers::{Browser, TestApp};
+use crate::helpers::{Browser, New, TestApp};
 use crate::list::obedient_upstream;
 
 async fn looked_at(app: &TestApp, name: &str) -> Option<Timestamp> {
@@ -135,8 +135,7 @@ async fn palette_finds_jobs_and_templates_of_the_project() {
     let olga = app.operator().await;
     let job = olga.created("completed explanation of the zebra crossing").await;
     olga.created("completed something else").await;
-    let template = [("project", "docs"), ("name", "Zebra check"), ("text", "Check {{page}}")];
-    olga.post_json("/api/templates/save", &template).await;
+    New::template("Zebra check", "Check {{page}}").made(&olga).await;
 
     let found = olga.post_json("/api/palette/find", &[("project", "docs"), ("q", "zebra")]).await;
     assert_eq!(found["jobs"].as_array().unwrap().len(), 1, "{found}");

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 
-use crate::helpers::{Browser, TestApp, intent, json, until};
+use crate::helpers::{Browser, New, TestApp, json, until};
 use crate::queue::per_hour;
 
 /// Two prompts per hour, one every half hour: more are sent at once while more than half of the budget is free.
@@ -18,11 +18,7 @@ async fn app() -> TestApp {
 /// Queues three prompts as olga; the first one is sent.
 async fn queue_three(app: &TestApp) {
     let olga = app.operator().await;
-    let sent = intent();
-    let pairs = [("project", "docs"), ("prompt", "Fix {{a}}"), ("values", "1\n2\n3"), ("intent", &sent)];
-    let batch = olga.post_json("/api/batches/prepare", &pairs).await;
-    olga.post_json("/api/batches/start", &[("project", "docs"), ("batch", batch["id"].as_str().unwrap())])
-        .await;
+    New::batch("Fix {{a}}", "1\n2\n3").started(&olga).await;
     until("the first is sent", async || (app.upstream.posts().await.len() == 1).then_some(())).await;
 }
 
@@ -40,12 +36,7 @@ async fn waiting(admin: &Browser) -> Vec<Value> {
 async fn queue_moves(app: &TestApp, posts: usize) {
     let otto = app.sign_in("otto").await;
     app.clock().advance(Duration::from_secs(1_800));
-    let sent = intent();
-    let pairs = [("project", "docs"), ("prompt", "By otto"), ("values", "x"), ("intent", &sent)];
-    let pairs = [pairs[0], ("prompt", "By otto {{a}}"), pairs[2], pairs[3]];
-    let batch = otto.post_json("/api/batches/prepare", &pairs).await;
-    otto.post_json("/api/batches/start", &[("project", "docs"), ("batch", batch["id"].as_str().unwrap())])
-        .await;
+    New::batch("By otto {{a}}", "x").started(&otto).await;
     until("otto's is sent", async || (app.upstream.posts().await.len() == posts).then_some(())).await;
 }
 
@@ -118,11 +109,7 @@ async fn prompt_returned_to_the_queue_of_a_disabled_author_waits() {
     let app = TestApp::with(per_hour(2)).await;
     app.upstream.on_create(ResponseTemplate::new(429).set_delay(Duration::from_millis(500))).await;
     let (admin, olga) = (app.sign_in("ada").await, app.operator().await);
-    let sent = intent();
-    let pairs = [("project", "docs"), ("prompt", "Fix {{a}}"), ("values", "1\n2"), ("intent", &sent)];
-    let batch = olga.post_json("/api/batches/prepare", &pairs).await;
-    olga.post_json("/api/batches/start", &[("project", "docs"), ("batch", batch["id"].as_str().unwrap())])
-        .await;
+    New::batch("Fix {{a}}", "1\n2").started(&olga).await;
     let being_sent = "SELECT COUNT(*) FROM messages WHERE state = 'sending'";
     until("one is being sent", async || (app.ledger().count(being_sent).await == 1).then_some(())).await;
     let of_olga = [("user", person(&admin, "olga").await["id"].as_str().unwrap().to_owned())];

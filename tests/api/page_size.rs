@@ -3,7 +3,7 @@
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 
-use crate::helpers::{TestApp, detached_job, intent, job_with, json, tags};
+use crate::helpers::{New, TestApp, detached_job, job_with, json, tags};
 
 /// May fall; a larger one needs a reason.
 const LIST_MAX: usize = 60_000;
@@ -54,13 +54,7 @@ async fn list_of_fifty_jobs_has_at_most_sixty_kilobytes() {
     for number in 0..60 {
         let person = &people[number % people.len()];
         let paths = if number % 4 == 3 { "" } else { PAGES[number % PAGES.len()] };
-        let pairs = [
-            ("project", "docs"),
-            ("prompt", PROMPTS[number % PROMPTS.len()]),
-            ("intent", &intent()),
-            ("paths", paths),
-        ];
-        let job = person.post_json("/api/jobs/create", &pairs).await;
+        let job = New::job(PROMPTS[number % PROMPTS.len()]).with("paths", paths).made(person).await;
         let id = job["id"].as_str().unwrap();
         if number % 4 == 3 || number % 10 == 0 {
             let pairs = [("project", "docs"), ("jobs", id), ("tag", TAGS[number % TAGS.len()])];

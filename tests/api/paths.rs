@@ -2,12 +2,10 @@
 
 use serde_json::Value;
 
-use crate::helpers::{Archive, Browser, TestApp, Written, day, intent, json, rows, tags};
+use crate::helpers::{Archive, Browser, New, TestApp, Written, day, json, rows, tags};
 
 async fn create(operator: &Browser, prompt: &str, paths: &str) -> Value {
-    let intent = intent();
-    let fields = [("project", "docs"), ("prompt", prompt), ("intent", &intent), ("paths", paths)];
-    operator.post_json("/api/jobs/create", &fields).await
+    New::job(prompt).with("paths", paths).made(operator).await
 }
 
 #[tokio::test]
@@ -65,10 +63,9 @@ async fn excess_pages_are_refused_in_forms_and_ignored_in_prompts() {
     app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let many: String = (0..60).map(|n| format!("/page-{n}, ")).collect();
-    let (intent, long) = (intent(), format!("/{}", "x".repeat(500)));
+    let long = format!("/{}", "x".repeat(500));
     for paths in [many.as_str(), &long, "/a\u{7}b"] {
-        let fields = [("project", "docs"), ("prompt", "x"), ("intent", &intent), ("paths", paths)];
-        operator.post("/api/jobs/create", &fields).await.refused(400, "bad_input");
+        New::job("x").with("paths", paths).post(&operator).await.refused(400, "bad_input");
     }
     let known: Vec<_> = (0..60).map(|n| format!("/page-{n}")).collect();
     Archive::of(&app).await.add_pages(&known.iter().map(String::as_str).collect::<Vec<_>>()).await;

@@ -5,7 +5,7 @@ use model::user::{GivenProjects, Role};
 
 use crate::gate::endpoints;
 use crate::helpers::work::work_at;
-use crate::helpers::{Browser, Installation, PASSWORD, TestApp};
+use crate::helpers::{Browser, Installation, New, PASSWORD, TestApp};
 use crate::roles::{FIELDS, PAGES};
 
 /// Endpoints that belong to no project.
@@ -71,9 +71,7 @@ async fn job_is_not_reachable_through_another_project() {
     let app = TestApp::start().await;
     app.upstream.accepts_jobs().await;
     let ada = app.sign_in("ada").await;
-    let intent = crate::helpers::intent();
-    let pairs = [("project", "api"), ("prompt", "Fix typos"), ("intent", intent.as_str())];
-    let job = ada.post_json("/api/jobs/create", &pairs).await;
+    let job = New::job("Fix typos").with("project", "api").made(&ada).await;
     let olga = limited(&app, "docs").await;
     for project in ["docs", "api"] {
         let pairs = [("project", project), ("job", job["id"].as_str().unwrap())];

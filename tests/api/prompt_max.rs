@@ -1,6 +1,6 @@
 //! The maximum length of a prompt is configurable, everywhere.
 
-use crate::helpers::{Settings, TestApp, intent, tags};
+use crate::helpers::{New, Settings, TestApp, intent, tags};
 
 async fn with_limit(prompt_max: u32) -> TestApp {
     let app = TestApp::with(Settings { prompt_max, ..Settings::default() }).await;
@@ -19,8 +19,7 @@ async fn prompt_is_limited_to_the_configured_characters() {
     operator.follow_up(&job, "123456", &intent()).await.refused(400, "bad_input");
     let form = operator.post_json("/api/jobs/form", &[("project", "docs")]).await;
     assert_eq!(form["prompt_max"], 5);
-    let template = [("project", "docs"), ("name", "n"), ("text", "123456")];
-    operator.post("/api/templates/save", &template).await.refused(400, "bad_input");
+    New::template("n", "123456").post(&operator).await.refused(400, "bad_input");
     let draft = [("project", "docs"), ("text", "123456")];
     operator.post("/api/jobs/draft", &draft).await.refused(400, "bad_input");
     assert_eq!(app.upstream.posts().await.len(), 1);

@@ -9,7 +9,8 @@ use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 
 use crate::helpers::{
-    Browser, Settings, TestApp, TestResponse, intent, json, refusing_address, remote_job, until, views_answer,
+    Browser, New, Settings, TestApp, TestResponse, intent, json, picked, refusing_address, remote_job, until,
+    views_answer,
 };
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -40,15 +41,12 @@ async fn spent() -> (TestApp, Browser) {
 }
 
 async fn create(person: &Browser, prompt: &str, sent: &str) -> TestResponse {
-    let pairs = [("project", "docs"), ("prompt", prompt), ("intent", sent), ("queue", "on")];
-    person.post("/api/jobs/create", &pairs).await
+    New::job(prompt).with("queue", "on").with("intent", sent).post(person).await
 }
 
 /// Queues a new job, and returns it.
 async fn queued(person: &Browser, prompt: &str) -> Value {
-    let response = create(person, prompt, &intent()).await;
-    assert_eq!(response.status, 200, "{}", response.text);
-    let job = response.json();
+    let job = New::job(prompt).with("queue", "on").made(person).await;
     assert_eq!(job["state"], "queued", "{prompt}");
     job
 }
@@ -103,12 +101,8 @@ async fn prompt_beyond_the_budget_is_queued_only_if_allowed() {
 
     let list = waiting(&operator).await;
     assert_eq!(list.len(), 1);
-    let entry = &list[0];
-    assert_eq!(
-        (&entry["prompt"], &entry["author"], &entry["why"], &entry["job"], &entry["position"]),
-        (&json!("three"), &json!("olga"), &json!("budget"), &response.json()["id"], &json!(0))
-    );
-    assert_eq!(entry["expected_at"], "2025-03-10T11:15:00Z");
+    assert_eq!(list[0]["job"], response.json()["id"]);
+    insta::assert_compact_json_snapshot!(picked(&list[0], ["prompt", "author", "why", "position", "expected_at"]), @r#"{"author": "olga", "expected_at": "2025-03-10T11:15:00Z", "position": 0, "prompt": "three", "why": "budget"}"#);
     assert_eq!(sent(&app).await, ["one", "two"]);
 }
 
@@ -236,10 +230,7 @@ async fn cancelled_prompt_has_its_user_and_is_never_sent() {
     let response = cancelled(&colleague, &message).await;
     assert_eq!((response.status, response.json()), (200, json!({"waiting": []})));
     let job = operator.job(&job).await;
-    assert_eq!(
-        (&job["state"], &job["reason"], &job["prompt"]),
-        (&json!("cancelled"), &json!("Cancelled by otto before it was sent."), &json!("three"))
-    );
+    insta::assert_compact_json_snapshot!(picked(&job, ["state", "reason", "prompt"]), @r#"{"prompt": "three", "reason": "Cancelled by otto before it was sent.", "state": "cancelled"}"#);
     let again = cancelled(&operator, &message).await.refused(409, "conflict");
     assert!(again.contains("cancelled"), "{again}");
     moved(&operator, &message, "up").await.refused(409, "conflict");
@@ -417,8 +408,8 @@ async fn prompts_of_a_removed_project_wait_until_it_returns() {
     app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let of_api = async |prompt: &str| {
-        let pairs = [("project", "api"), ("prompt", prompt), ("intent", &intent()), ("queue", "on")];
-        operator.post("/api/jobs/create", &pairs).await.json()["state"].clone()
+        let job = New::job(prompt).with("project", "api").with("queue", "on").made(&operator).await;
+        job["state"].clone()
     };
     assert_eq!(
         [of_api("one").await, of_api("two").await, of_api("three").await],
@@ -601,9 +592,8 @@ async fn queued_follow_up_of_a_rejected_job_is_rejected() {
 #[tokio::test]
 async fn queue_works_without_javascript() {
     let (app, operator) = spent().await;
-    let pairs = [("project", "docs"), ("prompt", "three"), ("intent", &intent())];
     let form = format!("{}/p/docs/jobs/new", app.origin());
-    let refused = operator.submit("/api/jobs/create", &pairs, Some(&form)).await;
+    let refused = New::job("three").submit(&operator, &form).await;
     let page = operator.get(refused.location().trim_start_matches(&app.origin())).await.text;
     assert!(page.contains("Queue it") && page.contains("name=\"queue\""), "the refused form offers no queue");
     assert!(page.contains("three"));
@@ -635,10 +625,7 @@ async fn queue_sends_a_burst_then_evenly_below_half_the_budget() {
     app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let values: String = (0..25).map(|n| format!("/page-{n}\n")).collect();
-    let id = intent();
-    let fields =
-        [("project", "docs"), ("prompt", "Check {{page}}"), ("values", values.as_str()), ("intent", &id)];
-    let batch = operator.post_json("/api/batches/prepare", &fields).await;
+    let batch = New::batch("Check {{page}}", &values).made(&operator).await;
     // Ten at once, the others 90 s apart.
     assert_eq!(batch["expected_end"], "2025-03-10T10:37:30Z");
     let start = [("project", "docs"), ("batch", batch["id"].as_str().unwrap())];

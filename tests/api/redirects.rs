@@ -7,7 +7,7 @@ use reqwest::header::{ACCEPT, HeaderValue, REFERER};
 use service::auth::own_path::{is_own_path, own_path};
 use url::Url;
 
-use crate::helpers::{Browser, PASSWORD, TestApp, TestResponse, intent, tags};
+use crate::helpers::{Browser, New, PASSWORD, TestApp, TestResponse, tags};
 
 /// URLs of other sites, in all known disguises as an own path. At least 500, each once.
 fn hostile() -> BTreeSet<String> {
@@ -255,8 +255,7 @@ async fn redirects_ignore_a_foreign_referer() {
         }
     }
     assert!(sent >= 450, "only {sent} could be sent");
-    let pairs = [("project", "docs"), ("prompt", "Fix typos"), ("intent", &intent())];
-    let done = operator.submit("/api/jobs/create", &pairs, Some("https://evil.example/")).await;
+    let done = New::job("Fix typos").submit(&operator, "https://evil.example/").await;
     assert!(done.location().starts_with("/p/docs/jobs/"), "{}", done.location());
 }
 

@@ -8,8 +8,8 @@ use secrecy::SecretString;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::{
-    Browser, Installation, KEY, METRICS_TOKEN, NEW_KEY, Provider, Served, Settings, TestApp, detached_job,
-    json, remote_job, until,
+    Browser, Installation, KEY, METRICS_TOKEN, NEW_KEY, New, Provider, Served, Settings, TestApp,
+    detached_job, json, remote_job, until,
 };
 use crate::service::managed;
 
@@ -99,9 +99,8 @@ async fn reload_applies_settings_and_logs_those_that_need_a_restart() {
     let accepted = ResponseTemplate::new(201).set_body_json(remote_job(&detached_job(), "active"));
     app.upstream.on_create(accepted).await;
     browser.created("With the other key").await;
-    let (sent, more) = (crate::helpers::intent(), "One too many");
-    let pairs = [("project", "docs"), ("prompt", more), ("intent", &sent), ("queue", "on")];
-    let queued = browser.post("/api/jobs/create", &pairs).await;
+    let more = "One too many";
+    let queued = New::job(more).with("queue", "on").post(&browser).await;
     assert_eq!(queued.json()["state"], "queued", "{}", queued.text);
     let calls = app.upstream.posts().await;
     let keys: Vec<&str> = calls.iter().map(|call| call.headers["authorization"].to_str().unwrap()).collect();

@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 
 use crate::databases::{Network, TestDatabase};
 use crate::helpers::{
-    Browser, Installation, Ledger, PASSWORD, PausedUpstream, Served, TestResponse, intent, until,
+    Browser, Installation, Ledger, New, PASSWORD, PausedUpstream, Served, TestResponse, intent, until,
 };
 
 const PROMPT: &str = "Fix every typo in the guides";
@@ -76,8 +76,7 @@ fn post(browser: &Arc<Browser>, intent: &str) -> JoinHandle<Option<TestResponse>
 }
 
 fn post_prompt(browser: &Arc<Browser>, prompt: &str, intent: &str) -> JoinHandle<Option<TestResponse>> {
-    let request =
-        browser.call("/api/jobs/create", &[("project", "docs"), ("prompt", prompt), ("intent", intent)]);
+    let request = New::job(prompt).with("intent", intent).request(browser);
     let browser = browser.clone();
     tokio::spawn(async move { browser.try_send(request).await })
 }

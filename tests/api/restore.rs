@@ -11,7 +11,7 @@ use store::Store;
 
 use crate::databases::TestDatabase;
 use crate::helpers::{
-    Browser, Finished, Installation, Ledger, PASSWORD, PausedUpstream, intent, is_private, until,
+    Browser, Finished, Installation, Ledger, New, PASSWORD, PausedUpstream, intent, is_private, until,
 };
 
 const NOWHERE: &str = "http://127.0.0.1:9";
@@ -49,11 +49,7 @@ fn serving(upstream: &str, per_hour: &str) -> Installation {
 }
 
 async fn batch(browser: &Browser, values: &str) {
-    let sent = intent();
-    let pairs = [("project", "docs"), ("prompt", "Fix {{a}}"), ("values", values), ("intent", &sent)];
-    let batch = browser.post_json("/api/batches/prepare", &pairs).await;
-    let batch = [("project", "docs"), ("batch", batch["id"].as_str().unwrap())];
-    browser.post_json("/api/batches/start", &batch).await;
+    New::batch("Fix {{a}}", values).started(browser).await;
 }
 
 #[tokio::test]

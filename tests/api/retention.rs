@@ -15,7 +15,7 @@ use wiremock::ResponseTemplate;
 
 use crate::helpers::work::work;
 use crate::helpers::{
-    Archive, Browser, Installation, Settings, TestApp, day, days, detached_job, intent, job_with, json,
+    Archive, Browser, Installation, New, Settings, TestApp, day, days, detached_job, intent, job_with, json,
     remote_job, rows, until, views_answer,
 };
 use crate::list::list;
@@ -51,18 +51,9 @@ async fn job_with_everything(app: &TestApp, person: &Browser) -> Value {
     app.upstream.reset().await;
     app.upstream.on_create(accepted()).await;
     app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(done)).await;
-    let name = intent();
-    let template = [("project", "docs"), ("name", name.as_str()), ("text", "Rewrite {{page}}")];
-    let template = person.post_json("/api/templates/save", &template).await;
-    let sent = intent();
-    let pairs = [
-        ("project", "docs"),
-        ("prompt", "Rewrite /guides/start"),
-        ("intent", sent.as_str()),
-        ("paths", "/guides/start, /faq"),
-        ("template_id", template.as_str().unwrap()),
-    ];
-    let job = person.post_json("/api/jobs/create", &pairs).await;
+    let template = New::template(&intent(), "Rewrite {{page}}").id(person).await;
+    let job = New::job("Rewrite /guides/start").with("paths", "/guides/start, /faq");
+    let job = job.with("template_id", &template).made(person).await;
     assert_eq!(person.follow_up(&job, "And the glossary", &intent()).await.status, 200);
     person.post_json("/api/jobs/tag", &[("project", "docs"), ("jobs", id(&job)), ("tag", "sdk")]).await;
     let job = person.job(&job).await;
@@ -225,10 +216,8 @@ async fn batch_is_removed_with_its_last_job() {
     let app = TestApp::with(with_retention(30, 0)).await;
     app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
-    let sent = intent();
-    let pairs = [("project", "docs"), ("prompt", "Do {{a}}"), ("values", "1\n2"), ("intent", &sent)];
-    let batch = operator.post_json("/api/batches/prepare", &pairs).await;
-    let batch = [("project", "docs"), ("batch", batch["id"].as_str().unwrap())];
+    let batch = New::batch("Do {{a}}", "1\n2").id(&operator).await;
+    let batch = [("project", "docs"), ("batch", batch.as_str())];
     operator.post_json("/api/batches/start", &batch).await;
     let file = app.ledger();
     until("all are sent", async || (file.without_outcome().await == 0).then_some(())).await;
@@ -297,9 +286,7 @@ async fn expired_days_are_removed_and_not_fetched_again() {
     file.run("UPDATE history_days SET final_at = 1").await;
     let operator = app.operator().await;
     for day in ["2026-11-03", "2026-11-20"] {
-        operator
-            .post_json("/api/annotations/save", &[("project", "docs"), ("day", day), ("text", "Note")])
-            .await;
+        New::note(day, "Note").made(&operator).await;
     }
     let pairs = [("project", "docs"), ("from", "2026-11-12"), ("to", "2026-11-21")];
     let before = operator.post_json("/api/analytics/pages", &pairs).await;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 
-use crate::helpers::{Browser, TestApp, TestResponse, detached_job, intent, job_with, json, remote_job};
+use crate::helpers::{Browser, New, TestApp, TestResponse, detached_job, intent, job_with, json, remote_job};
 use crate::list::{list, prompts};
 
 /// An upstream in which the prompt's first word determines the end of a job; `merge` is completed with a pull request.
@@ -27,9 +27,7 @@ async fn upstream_that_ends_jobs(app: &TestApp) {
 }
 
 async fn retry(person: &Browser, project: &str, prompt: &str, job: &str) -> TestResponse {
-    let intent = intent();
-    let pairs = [("project", project), ("prompt", prompt), ("intent", intent.as_str()), ("retry_of", job)];
-    person.post("/api/jobs/create", &pairs).await
+    New::job(prompt).with("project", project).with("retry_of", job).post(person).await
 }
 
 async fn retried(person: &Browser, prompt: &str, job: &Value) -> Value {

@@ -2,11 +2,10 @@
 
 use serde_json::Value;
 
-use crate::helpers::{Browser, TestApp, json};
+use crate::helpers::{Browser, New, TestApp, json, steady};
 
 async fn save(person: &Browser, name: &str, query: &str, shared: &str) -> Value {
-    let fields = [("project", "docs"), ("name", name), ("query", query), ("shared", shared)];
-    person.post_json("/api/saved-views/save", &fields).await
+    New::view(name, query).with("shared", shared).made(person).await
 }
 
 async fn views(person: &Browser) -> Vec<(String, String, bool)> {
@@ -28,10 +27,16 @@ async fn saved_view_is_private_until_shared() {
     let (olga, vera) = (app.operator().await, app.sign_in("vera").await);
     let saved = save(&olga, "  Needs me ", "needs=attention&author=olga", "false").await;
     let view = &saved[0];
-    assert_eq!(
-        (&view["name"], &view["query"], &view["shared"], &view["own"]),
-        (&json!("Needs me"), &json!("author=olga&needs=attention"), &json!(false), &json!(true))
-    );
+    insta::assert_compact_json_snapshot!(steady(view), @r#"
+    {
+      "id": "[id 1]",
+      "name": "Needs me",
+      "own": true,
+      "owner": "olga",
+      "query": "author=olga&needs=attention",
+      "shared": false
+    }
+    "#);
     assert_eq!(views(&vera).await, []);
     let id = view["id"].as_str().unwrap();
     olga.post_json("/api/saved-views/update", &[("project", "docs"), ("view", id), ("shared", "true")]).await;
@@ -63,12 +68,10 @@ async fn saved_view_stores_only_known_fields() {
         assert_eq!(save(&viewer, "One", query, "false").await[0]["query"], stored, "{query}");
     }
     for query in ["", "cursor=abc", "https://evil.example/", "status=finished", "pr=maybe", "sort=x&q=y"] {
-        let fields = [("project", "docs"), ("name", "Bad"), ("query", query)];
-        viewer.post("/api/saved-views/save", &fields).await.refused(400, "bad_input");
+        New::view("Bad", query).post(&viewer).await.refused(400, "bad_input");
     }
     for name in ["", "  ", "a\nb", &"x".repeat(61)] {
-        let fields = [("project", "docs"), ("name", name), ("query", "q=a")];
-        viewer.post("/api/saved-views/save", &fields).await.refused(400, "bad_input");
+        New::view(name, "q=a").post(&viewer).await.refused(400, "bad_input");
     }
     assert_eq!(views(&viewer).await, [own("One", "vera")]);
 }
@@ -104,8 +107,7 @@ async fn viewer_saves_views_but_cannot_share_them() {
     let viewer = app.sign_in("vera").await;
     let saved = save(&viewer, "Mine", "q=a", "false").await;
     let id = saved[0]["id"].as_str().unwrap();
-    let fields = [("project", "docs"), ("name", "For all"), ("query", "q=a"), ("shared", "true")];
-    viewer.post("/api/saved-views/save", &fields).await.refused(403, "forbidden");
+    New::view("For all", "q=a").with("shared", "true").post(&viewer).await.refused(403, "forbidden");
     let fields = [("project", "docs"), ("view", id), ("shared", "true")];
     viewer.post("/api/saved-views/update", &fields).await.refused(403, "forbidden");
     assert_eq!(views(&app.operator().await).await, []);
@@ -137,23 +139,20 @@ async fn saved_view_forms_work_without_javascript() {
         page.contains("action=\"/api/saved-views/save\"") && page.contains("value=\"q=sdk\""),
         "no form to save"
     );
-    let fields = [("project", "docs"), ("query", "q=sdk"), ("name", "About the SDK"), ("shared", "true")];
-    let saved = olga.submit("/api/saved-views/save", &fields, Some(&referer)).await;
+    let saved = New::view("About the SDK", "q=sdk").with("shared", "true").submit(&olga, &referer).await;
     assert_eq!((saved.status, saved.location()), (302, referer.as_str()));
     let page = olga.get("/p/docs/jobs?q=sdk").await.text;
     assert!(
         page.contains("About the SDK") && page.contains("action=\"/api/saved-views/remove\""),
         "the view cannot be edited"
     );
-    let fields = [("project", "docs"), ("query", "q=sdk"), ("name", " ")];
-    let refused = olga.submit("/api/saved-views/save", &fields, Some(&referer)).await;
+    let refused = New::view(" ", "q=sdk").submit(&olga, &referer).await;
     let path = refused.location().strip_prefix(&app.origin()).unwrap_or(refused.location()).to_owned();
     assert!(olga.get(&path).await.text.contains("1 to 60 characters"), "{path}");
 }
 
 async fn save_analytics(person: &Browser, name: &str, query: &str) -> Value {
-    let fields = [("project", "docs"), ("of", "analytics"), ("name", name), ("query", query)];
-    person.post_json("/api/saved-views/save", &fields).await
+    New::view(name, query).with("of", "analytics").made(person).await
 }
 
 #[tokio::test]
@@ -197,8 +196,7 @@ async fn invalid_analytics_view_is_refused_without_an_upstream_call() {
         "folder=guides",
         &long,
     ] {
-        let fields = [("project", "docs"), ("of", "analytics"), ("name", "Bad"), ("query", query)];
-        viewer.post("/api/saved-views/save", &fields).await.refused(400, "bad_input");
+        New::view("Bad", query).with("of", "analytics").post(&viewer).await.refused(400, "bad_input");
     }
     assert_eq!(app.upstream.requests().await.len(), 0);
 }
@@ -214,15 +212,9 @@ async fn analytics_view_with_relative_days_follows_the_calendar() {
     let shown = "/p/docs/analytics?from=2026-11-15&to=2026-11-21&sort=share";
     let page = olga.get(shown).await.text;
     assert!(page.contains("name=\"query\" value=\"days=7&amp;sort=share\""), "no form to save");
-    let fields = [
-        ("project", "docs"),
-        ("of", "analytics"),
-        ("query", "days=7&sort=share"),
-        ("name", "<b>Week</b>"),
-        ("shared", "true"),
-    ];
+    let view = New::view("<b>Week</b>", "days=7&sort=share").with("of", "analytics").with("shared", "true");
     let referer = format!("{}{shown}", app.origin());
-    let saved = olga.submit("/api/saved-views/save", &fields, Some(&referer)).await;
+    let saved = view.submit(&olga, &referer).await;
     assert_eq!((saved.status, saved.location()), (302, referer.as_str()));
     let page = olga.get(shown).await.text;
     let current =

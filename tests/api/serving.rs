@@ -5,7 +5,8 @@ use std::time::Duration;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::{
-    Browser, Installation, KEY, Served, TestApp, http_client, intent, json, remote_job, until, views_answer,
+    Browser, Installation, KEY, New, Served, TestApp, http_client, intent, json, remote_job, until,
+    views_answer,
 };
 
 /// A server with one administrator, and a browser that is signed in.
@@ -119,9 +120,7 @@ async fn signal_ends_the_process_after_deliveries_in_progress() {
         let installation = Installation::with_administrator(&app.upstream.url());
         let (server, browser) = serve_signed_in(&installation).await;
         let before = app.upstream.posts().await.len();
-        let sent = intent();
-        let pairs = [("project", "docs"), ("prompt", "Fix typos"), ("intent", sent.as_str())];
-        let request = browser.call("/api/jobs/create", &pairs);
+        let request = New::job("Fix typos").request(&browser);
         let waiting = tokio::spawn(async move { browser.try_send(request).await });
         until("the request is upstream", async || (app.upstream.posts().await.len() > before).then_some(()))
             .await;
@@ -142,9 +141,7 @@ async fn killed_process_leaves_its_create_unknown() {
     app.upstream.on_create(slow.set_delay(Duration::from_secs(30))).await;
     let installation = Installation::with_administrator(&app.upstream.url());
     let (server, browser) = serve_signed_in(&installation).await;
-    let sent = intent();
-    let request =
-        browser.call("/api/jobs/create", &[("project", "docs"), ("prompt", "Fix typos"), ("intent", &sent)]);
+    let request = New::job("Fix typos").request(&browser);
     let waiting = tokio::spawn(async move { browser.try_send(request).await.is_some() });
     until("the request is upstream", async || (app.upstream.posts().await.len() == 1).then_some(())).await;
     server.signal("KILL");
@@ -174,8 +171,8 @@ async fn demo_needs_no_configuration_and_prints_its_credentials() {
     let project = session["projects"][0]["id"].as_str().unwrap();
     let list = browser.post_json("/api/jobs/list", &[("project", project)]).await;
     assert!(list["jobs"].as_array().unwrap().len() >= 5, "{list}");
-    let pairs = [("project", project), ("prompt", "Fix typos"), ("intent", &intent())];
-    assert_eq!(browser.post_json("/api/jobs/create", &pairs).await["state"], "active");
+    let job = New::job("Fix typos").with("project", project);
+    assert_eq!(job.made(&browser).await["state"], "active");
     let output = demo.output();
     let (_, command) = output.split_once("Start a job from a script:").unwrap();
     let command = command.split("Stop it").next().unwrap().trim();

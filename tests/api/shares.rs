@@ -5,7 +5,7 @@ use base::config::{AccessConfig, Budget};
 use model::time::Timestamp;
 use wiremock::ResponseTemplate;
 
-use crate::helpers::{Browser, Settings, TestApp, TestResponse, intent, json, views_answer};
+use crate::helpers::{Browser, New, Settings, TestApp, TestResponse, json, views_answer, with_batch};
 
 fn frozen(access: AccessConfig) -> Settings {
     let clock = Clock::frozen("2025-03-10T10:15:00Z".parse::<Timestamp>().unwrap());
@@ -70,21 +70,11 @@ async fn queued_prompts_are_limited_per_user() {
     app.upstream.accepts_jobs().await;
     let (operator, other) = (app.operator().await, app.sign_in("otto").await);
     operator.created("Sent at once").await;
-    let queue = async |person: &Browser| {
-        let sent = intent();
-        let pairs = [("project", "docs"), ("prompt", "Later"), ("intent", &sent), ("queue", "on")];
-        person.post("/api/jobs/create", &pairs).await
-    };
+    let queue = async |person: &Browser| New::job("Later").with("queue", "on").post(person).await;
     assert_eq!(queue(&operator).await.json()["state"], "queued");
-    let batch = |values: &'static str| {
-        let sent = intent();
-        let operator = &operator;
-        async move {
-            let pairs = [("project", "docs"), ("prompt", "Do {{a}}"), ("values", values), ("intent", &sent)];
-            let batch = operator.post_json("/api/batches/prepare", &pairs).await;
-            let pairs = [("project", "docs"), ("batch", batch["id"].as_str().unwrap())];
-            operator.post("/api/batches/start", &pairs).await
-        }
+    let batch = async |values: &str| {
+        let batch = New::batch("Do {{a}}", values).id(&operator).await;
+        with_batch(&operator, "start", &batch).await
     };
     let message = batch("1\n2\n3").await.refused(429, "budget_spent");
     assert!(message.contains("at most 3 prompts in the queue"), "{message}");

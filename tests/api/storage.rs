@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use crate::helpers::{Installation, PASSWORD, PausedUpstream, Served, intent, json, until};
+use crate::helpers::{Installation, New, PASSWORD, PausedUpstream, Served, intent, json, until};
 
 #[tokio::test]
 async fn full_disk_refuses_prompts_with_503_until_space_is_free() {
@@ -39,10 +39,8 @@ async fn response_during_a_full_disk_is_recorded_later() {
     let server = installation.serve_within_limits(&["serve"]);
     let browser = server.signed_in().await;
     upstream.pause();
-    let sent = intent();
-    let (pairs, seen) =
-        ([("project", "docs"), ("prompt", "Fix typos"), ("intent", sent.as_str())], &upstream);
-    let request = browser.call("/api/jobs/create", &pairs);
+    let seen = &upstream;
+    let request = New::job("Fix typos").request(&browser);
     let (response, ()) = futures::join!(browser.try_send(request), async {
         until("the upstream has it", async || (seen.posts_of("Fix typos") == 1).then_some(())).await;
         server.may_write("0");
@@ -63,10 +61,8 @@ async fn outcome_survives_a_disk_that_is_full_for_long() {
     let server = installation.serve_within_limits(&["serve"]);
     let browser = server.signed_in().await;
     upstream.pause();
-    let sent = intent();
-    let (pairs, seen) =
-        ([("project", "docs"), ("prompt", "Fix typos"), ("intent", sent.as_str())], &upstream);
-    let request = browser.call("/api/jobs/create", &pairs);
+    let seen = &upstream;
+    let request = New::job("Fix typos").request(&browser);
     let (response, ()) = futures::join!(browser.try_send(request), async {
         until("the upstream has it", async || (seen.posts_of("Fix typos") == 1).then_some(())).await;
         server.may_write("0");
@@ -94,9 +90,8 @@ async fn starting_process_does_not_lose_the_outcome_of_another() {
     let browser = first.signed_in().await;
     upstream.pause();
     let sent = intent();
-    let (pairs, seen) =
-        ([("project", "docs"), ("prompt", "Fix typos"), ("intent", sent.as_str())], &upstream);
-    let request = browser.call("/api/jobs/create", &pairs);
+    let seen = &upstream;
+    let request = New::job("Fix typos").with("intent", &sent).request(&browser);
     let (_answer, second) = futures::join!(browser.try_send(request), async {
         until("the upstream has it", async || (seen.posts_of("Fix typos") == 1).then_some(())).await;
         let second = installation.serve(&["serve"]);

@@ -5,13 +5,14 @@ use model::time::Timestamp;
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 
-use crate::helpers::{Archive, Browser, Settings, TestApp, intent, job_with, json, remote_job, tags, until};
+use crate::helpers::{
+    Archive, Browser, New, Settings, TestApp, intent, job_with, json, remote_job, tags, until,
+};
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
 async fn save(person: &Browser, name: &str, text: &str) -> String {
-    let fields = [("project", "docs"), ("name", name), ("text", text)];
-    person.post_json("/api/templates/save", &fields).await.as_str().unwrap().to_owned()
+    New::template(name, text).id(person).await
 }
 
 async fn list(person: &Browser, project: &str) -> Vec<Value> {
@@ -19,9 +20,7 @@ async fn list(person: &Browser, project: &str) -> Vec<Value> {
 }
 
 async fn create(person: &Browser, prompt: &str, template: &str) -> crate::helpers::TestResponse {
-    let intent = intent();
-    let fields = [("project", "docs"), ("prompt", prompt), ("intent", &intent), ("template_id", template)];
-    person.post("/api/jobs/create", &fields).await
+    New::job(prompt).with("template_id", template).post(person).await
 }
 
 #[tokio::test]
@@ -37,8 +36,8 @@ async fn template_is_saved_changed_listed_and_deleted() {
     assert_eq!(listed[1]["score"]["runs"], 0);
     assert_eq!(list(&operator, "api").await.len(), 0, "another project has its own");
 
-    let change = [("project", "docs"), ("template", &id), ("name", "Beta"), ("text", "Changed")];
-    assert_eq!(operator.post_json("/api/templates/save", &change).await, json!(id));
+    let change = New::template("Beta", "Changed").with("template", &id);
+    assert_eq!(change.id(&operator).await, id);
     let form = operator.post_json("/api/templates/form", &[("project", "docs"), ("template", &id)]).await;
     assert_eq!((&form["name"], &form["text"]), (&json!("Beta"), &json!("Changed")));
     operator.post_json("/api/templates/remove", &[("project", "docs"), ("template", &id)]).await;
@@ -68,8 +67,7 @@ async fn invalid_template_is_refused_and_its_text_returned() {
         ("n", &many),
         ("n", "Do {{prompt}}"),
     ] {
-        let fields = [("project", "docs"), ("name", name), ("text", text)];
-        operator.post("/api/templates/save", &fields).await.refused(400, "bad_input");
+        New::template(name, text).post(&operator).await.refused(400, "bad_input");
     }
     assert_eq!(list(&operator, "docs").await.len(), 1);
     let form = operator.post_json("/api/templates/form", &[("project", "docs")]).await;
@@ -87,8 +85,8 @@ async fn template_cannot_be_renamed_to_an_existing_name() {
     let operator = app.operator().await;
     save(&operator, "One", "1").await;
     let two = save(&operator, "Two", "2").await;
-    let fields = [("project", "docs"), ("template", two.as_str()), ("name", "One"), ("text", "2")];
-    let message = operator.post("/api/templates/save", &fields).await.refused(400, "bad_input");
+    let change = New::template("One", "2").with("template", &two);
+    let message = change.post(&operator).await.refused(400, "bad_input");
     assert!(message.contains("name"), "{message}");
     assert_eq!(list(&operator, "docs").await[1]["name"], "Two");
 }
@@ -113,8 +111,7 @@ async fn template_of_another_project_is_not_found() {
     let app = TestApp::start().await;
     app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
-    let fields = [("project", "api"), ("name", "Theirs"), ("text", "x")];
-    let id = operator.post_json("/api/templates/save", &fields).await.as_str().unwrap().to_owned();
+    let id = New::template("Theirs", "x").with("project", "api").id(&operator).await;
     let change = [("project", "docs"), ("template", id.as_str()), ("name", "Mine"), ("text", "y")];
     operator.post("/api/templates/save", &change).await.refused(404, "not_found");
     operator.post("/api/templates/form", &change[..2]).await.refused(404, "not_found");
@@ -134,10 +131,9 @@ async fn job_keeps_its_template_after_renaming_and_removal() {
     let id = save(&operator, "Check", "Check {{page}}").await;
     let job = create(&operator, "Check /a", &id).await.json();
     assert_eq!(job["template"], json!({"id": id, "name": "Check"}));
-    let change = [("project", "docs"), ("template", id.as_str()), ("name", "Other"), ("text", "y")];
-    operator.post_json("/api/templates/save", &change).await;
+    New::template("Other", "y").with("template", &id).made(&operator).await;
     assert_eq!(operator.job(&job).await["template"]["id"], json!(id));
-    operator.post_json("/api/templates/remove", &change[..2]).await;
+    operator.post_json("/api/templates/remove", &[("project", "docs"), ("template", &id)]).await;
     let job = operator.job(&job).await;
     assert_eq!(job["template"], json!({"id": null, "name": "Check"}));
     assert_eq!(job["prompt"], "Check /a");
@@ -221,22 +217,12 @@ async fn scorecard_counts_the_jobs_of_a_batch() {
     let (_app, operator, id) = scored().await;
     let form = operator.get(&format!("/p/docs/jobs/batch?prompt=x&template={id}")).await.text;
     assert!(form.contains(&format!("name=\"template_id\" value=\"{id}\"")), "{form}");
-    let sent = intent();
-    let with = [
-        ("project", "docs"),
-        ("prompt", "end {{page}}"),
-        ("values", "request\nnothing"),
-        ("intent", &sent),
-        ("template_id", &id),
-    ];
-    let batch = operator.post_json("/api/batches/prepare", &with).await;
-    let started = [("project", "docs"), ("batch", batch["id"].as_str().unwrap())];
-    operator.post_json("/api/batches/start", &started).await;
+    let with = New::batch("end {{page}}", "request\nnothing").with("template_id", &id);
+    with.started(&operator).await;
     until("one is accepted", async || (list(&operator, "docs").await[0]["score"]["runs"] == 1).then_some(()))
         .await;
-    let mut unknown = with;
-    (unknown[3].1, unknown[4].1) = ("another", "01930000-0000-7000-8000-00000000000f");
-    operator.post("/api/batches/prepare", &unknown).await.refused(404, "not_found");
+    let unknown = with.with("intent", "another").with("template_id", "01930000-0000-7000-8000-00000000000f");
+    unknown.post(&operator).await.refused(404, "not_found");
 }
 
 #[tokio::test]
@@ -255,14 +241,8 @@ async fn scorecard_counts_every_outcome_of_its_own_jobs() {
     finished_at(&app, &operator, 13_000, "Other", 1).await;
     let listed = list(&operator, "docs").await;
     let score = |name: &str| &listed.iter().find(|template| template["name"] == name).unwrap()["score"];
-    assert_eq!(
-        score("Check"),
-        &json!({
-            "runs": 5, "finished": 4, "with_pull_request": 1, "without_change": 2, "failed": 1,
-            // Two took 5,000 s and two 8,000 s.
-            "median_millis": 6_500_000,
-        })
-    );
+    // The median: two took 5,000 s and two 8,000 s.
+    insta::assert_json_snapshot!(score("Check"));
     assert_eq!((&score("Other")["failed"], &score("Other")["runs"]), (&json!(1), &json!(1)));
     let page = operator.get("/p/docs/templates").await.text;
     for words in ["<dd>5", "25%", "50%", "1 h 48 min", "A run is a job that the agent accepted"] {
@@ -342,11 +322,11 @@ async fn template_forms_return_to_the_list_without_javascript() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
     let referer = format!("{}/p/docs/templates?edit=new", app.origin());
-    let fields = [("project", "docs"), ("template", ""), ("name", "One"), ("text", "Check {{page}}")];
-    let saved = operator.submit("/api/templates/save", &fields, Some(&referer)).await;
+    let template = New::template("One", "Check {{page}}").with("template", "");
+    let saved = template.submit(&operator, &referer).await;
     assert_eq!((saved.status, saved.location()), (302, "/p/docs/templates"));
 
-    let again = operator.submit("/api/templates/save", &fields, Some(&referer)).await;
+    let again = template.submit(&operator, &referer).await;
     let path = again.location().trim_start_matches(&app.origin()).to_owned();
     let page = operator.get(&path).await;
     assert!(page.text.contains("A template with that name already exists"), "the reason is not on the page");

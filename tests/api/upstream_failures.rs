@@ -12,7 +12,7 @@ use serde_json::Value;
 use wiremock::{Request, Respond, ResponseTemplate};
 
 use crate::helpers::{
-    Browser, EmulatedUpstream, Settings, TestApp, intent, json, refusing_address, remote_job, until,
+    Browser, EmulatedUpstream, New, Settings, TestApp, intent, json, refusing_address, remote_job, until,
     views_answer,
 };
 
@@ -245,8 +245,7 @@ async fn failing_project_holds_back_no_prompt_of_another() {
         .await;
     let operator = app.operator().await;
     let create = async |project: &str, prompt: String| {
-        let pairs = [("project", project), ("prompt", prompt.as_str()), ("intent", &intent())];
-        operator.post_json("/api/jobs/create", &pairs).await["state"].clone()
+        New::job(&prompt).with("project", project).made(&operator).await["state"].clone()
     };
     for n in 0..5 {
         assert_eq!(create("docs", format!("Try {n}")).await, "unknown");
@@ -399,8 +398,7 @@ async fn refused_reads_pause_only_their_project() {
     app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     operator.created("Fix typos").await;
-    let of_api = [("project", "api"), ("prompt", "Fix typos"), ("intent", &intent())];
-    assert_eq!(operator.post("/api/jobs/create", &of_api).await.status, 200);
+    New::job("Fix typos").with("project", "api").made(&operator).await;
     let reads = async |project: &str| {
         let requests = app.upstream.requests().await;
         let path = format!("/v2/agent/{project}/job/");

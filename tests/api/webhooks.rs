@@ -16,8 +16,8 @@ use wiremock::matchers::{method, path};
 use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
 use crate::helpers::{
-    Act, Browser, RawUpstream, Settings, TestApp, detached_job, intent, job_with, json, logged,
-    refusing_address, remote_job, until,
+    Act, Browser, New, RawUpstream, Settings, TestApp, detached_job, intent, job_with, json, logged, picked,
+    refusing_address, remote_job, steady, until,
 };
 
 const ENDPOINTS: [&str; 9] =
@@ -40,7 +40,7 @@ async fn heard(receiver: &MockServer) -> Vec<Request> {
 }
 
 async fn add(admin: &Browser, kind: &str, address: &str) -> Value {
-    admin.post_json("/api/webhooks/add", &[("project", "docs"), ("kind", kind), ("address", address)]).await
+    New::webhook(address).with("kind", kind).made(admin).await
 }
 
 async fn hooked(admin: &Browser, receiver: &MockServer) -> Value {

@@ -5,7 +5,7 @@ use model::user::Role;
 
 use super::{PROJECTS, app, audited, create, listed, post_new, problem, project_ids, with_token};
 use crate::helpers::work::work_at;
-use crate::helpers::{PASSWORD, json, leaks, logged};
+use crate::helpers::{New, PASSWORD, json, leaks, logged};
 
 #[tokio::test]
 async fn created_token_lists_the_projects_and_scopes() {
@@ -33,8 +33,7 @@ async fn token_is_shown_once_and_only_its_hash_is_stored() {
     let app = app().await;
     let olga = app.operator().await;
     let page = format!("{}/account/tokens", app.origin());
-    let fields = [("name", "CI"), ("scopes", "jobs:read"), ("access", "all"), ("password", PASSWORD)];
-    let response = olga.submit("/api/tokens/create", &fields, Some(&page)).await;
+    let response = New::token("jobs:read").submit(&olga, &page).await;
     assert_eq!((response.status, response.location()), (302, "/account/tokens"), "{}", response.text);
     let shown = olga.get("/account/tokens").await.text;
     let (_, rest) = shown.split_once("dkt_").unwrap();
@@ -70,11 +69,8 @@ async fn wrong_fields_create_no_token() {
         ("days", "x", "1 to 365 days"),
         ("password", "wrong", "Incorrect current password"),
     ] {
-        let mut pairs =
-            vec![("name", "CI"), ("scopes", "jobs:read"), ("access", "all"), ("password", PASSWORD)];
-        pairs.retain(|(name, _)| *name != field);
-        pairs.push((field, value));
-        let message = olga.post("/api/tokens/create", &pairs).await.refused(400, "bad_input");
+        let token = New::token("jobs:read").with(field, value);
+        let message = token.post(&olga).await.refused(400, "bad_input");
         assert!(message.contains(words), "{field}={value}: {message}");
     }
     let unknown = [("access", "selected"), ("projects", "docs,nowhere")];
@@ -87,15 +83,8 @@ async fn refused_form_shows_its_error_and_typed_text() {
     let app = app().await;
     let olga = app.operator().await;
     let page = format!("{}/account/tokens", app.origin());
-    let fields = [
-        ("name", "CI & co"),
-        ("scopes", "jobs:write"),
-        ("access", "selected"),
-        ("projects", "api"),
-        ("days", "999"),
-        ("password", PASSWORD),
-    ];
-    olga.submit("/api/tokens/create", &fields, Some(&page)).await;
+    let token = New::token("jobs:write").with("name", "CI & co").with("access", "selected");
+    token.with("projects", "api").with("days", "999").submit(&olga, &page).await;
     let shown = olga.get("/account/tokens").await.text;
     assert!(shown.contains("1 to 365 days") && shown.contains("CI &amp; co"), "{shown}");
     assert!(shown.contains("value=\"999\"") && !shown.contains(PASSWORD), "{shown}");
@@ -115,15 +104,9 @@ async fn refused_form_shows_its_error_and_typed_text() {
 async fn repeated_boxes_of_the_form_are_one_list() {
     let app = app().await;
     let olga = app.operator().await;
-    let repeated = [
-        ("scopes", "jobs:read"),
-        ("scopes", "jobs:write"),
-        ("access", "selected"),
-        ("projects", "docs"),
-        ("projects", "api"),
-    ];
-    let token = create(&olga, &repeated).await;
-    assert_eq!(project_ids(&app, &token).await, ["docs", "api"]);
+    let form = New::token("jobs:read").and("scopes", "jobs:write").with("access", "selected");
+    let made = form.and("projects", "docs").and("projects", "api").made(&olga).await;
+    assert_eq!(project_ids(&app, made["secret"].as_str().unwrap()).await, ["docs", "api"]);
     assert_eq!(listed(&olga).await["scopes"], json!(["jobs:read", "jobs:write"]));
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 
-use crate::helpers::{Browser, Finished, Installation, PASSWORD, PausedUpstream, Served, intent, until};
+use crate::helpers::{Browser, Finished, Installation, New, PASSWORD, PausedUpstream, Served, until};
 
 fn installation_for(upstream: &str) -> Installation {
     Installation::configured(upstream).set("DOCKET_ADMIN_PASSWORD", PASSWORD)
@@ -111,8 +111,7 @@ async fn two_concurrent_writers_make_one_chain() {
     let (one, other) = (signed_in(&first).await, signed_in(&second).await);
     let before = installation.ledger().count("SELECT MAX(number) FROM audit").await;
     let posts = (0..100).flat_map(|n| [(n, &one), (n, &other)]).map(|(n, browser)| async move {
-        let queued = [("project", "docs"), ("prompt", "Fix it"), ("intent", &intent()), ("queue", "on")];
-        let response = browser.post("/api/jobs/create", &queued).await;
+        let response = New::job("Fix it").with("queue", "on").post(&browser).await;
         assert_eq!(response.status, 200, "{n}: {}", response.text);
     });
     // Few concurrent requests: a process waits five seconds for another, and each must get its turn on a busy machine, too.
@@ -133,10 +132,8 @@ async fn killed_process_leaves_an_intact_chain_of_audit_events() {
             .map(|_| {
                 let browser = browser.clone();
                 tokio::spawn(async move {
-                    let sent = intent();
-                    let pairs =
-                        [("project", "docs"), ("prompt", "Fix it"), ("intent", &sent), ("queue", "on")];
-                    browser.try_send(browser.call("/api/jobs/create", &pairs)).await;
+                    let job = New::job("Fix it").with("queue", "on");
+                    browser.try_send(job.request(&browser)).await;
                 })
             })
             .collect();

@@ -12,7 +12,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate, matchers};
 use super::recorded::id;
 use super::records;
 use crate::helpers::{
-    Browser, PASSWORD, Settings, TestApp, TestResponse, intent, json, remote_job, token, until,
+    Browser, New, PASSWORD, Settings, TestApp, TestResponse, intent, json, remote_job, token, until,
 };
 use crate::queue::per_hour;
 use crate::{clock_jump, passkeys, second_factor};
@@ -159,11 +159,7 @@ async fn queue_and_batches(recorded: &Recorded) {
     let (ada, olga) = (app.sign_in("ada").await, app.operator().await);
     let call =
         async |endpoint: &str, fields: &[(&str, &str)]| recorded.call(&app, &olga, endpoint, fields).await;
-    let prepared = async |person: &Browser| {
-        let sent = intent();
-        let fields = [("project", "docs"), ("prompt", "Fix {{a}}"), ("values", "1\n2\n3"), ("intent", &sent)];
-        id(&person.post_json("/api/batches/prepare", &fields).await).to_owned()
-    };
+    let prepared = async |person: &Browser| New::batch("Fix {{a}}", "1\n2\n3").id(person).await;
     let batch = prepared(&olga).await;
     call("/api/batches/start", &[("batch", &batch)]).await;
     call("/api/batches/rename", &[("batch", &batch), ("name", "Spelling")]).await;
@@ -334,11 +330,7 @@ async fn changed_queue_order_names_its_job_and_direction() {
     app.upstream.accepts_jobs().await;
     let olga = app.operator().await;
     olga.created("one").await;
-    let queued = async |prompt: &str| {
-        let sent = intent();
-        let fields = [("project", "docs"), ("prompt", prompt), ("intent", &sent), ("queue", "on")];
-        olga.post_json("/api/jobs/create", &fields).await
-    };
+    let queued = async |prompt: &str| New::job(prompt).with("queue", "on").made(&olga).await;
     let (_, last) = (queued("two").await, queued("three").await);
     let queue = olga.post_json("/api/queue/list", &[("project", "docs")]).await;
     let message = queue["waiting"][1]["message"].as_str().unwrap();

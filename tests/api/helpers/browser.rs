@@ -10,6 +10,7 @@ use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 
 use super::http_client;
+use super::objects::New;
 use super::secrets::secrets_in;
 
 /// What browsers accept for a page and for a plain form.
@@ -158,14 +159,12 @@ impl Browser {
 impl Browser {
     /// Starts a job in the project `docs`.
     pub(crate) async fn create(&self, prompt: &str, intent: &str) -> TestResponse {
-        self.post("/api/jobs/create", &[("project", "docs"), ("prompt", prompt), ("intent", intent)]).await
+        New::job(prompt).with("intent", intent).post(self).await
     }
 
     /// Starts a job in the project `docs`, which must succeed, and returns it.
     pub(crate) async fn created(&self, prompt: &str) -> Value {
-        let response = self.create(prompt, &super::intent()).await;
-        assert_eq!(response.status, 200, "{}", response.text);
-        response.json()
+        New::job(prompt).made(self).await
     }
 
     pub(crate) async fn follow_up(&self, job: &Value, prompt: &str, intent: &str) -> TestResponse {

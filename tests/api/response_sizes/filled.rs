@@ -9,7 +9,7 @@ use wiremock::ResponseTemplate;
 
 use crate::analytics_pages::{NOON, at};
 use crate::api_tokens::create;
-use crate::helpers::{Archive, Browser, Ledger, TestApp, Written, counts, day, intent, json};
+use crate::helpers::{Archive, Browser, Ledger, New, TestApp, Written, counts, day, intent, json};
 
 pub(super) const LONG_FOLLOW_UPS: usize = 150;
 /// The follow-ups of each other job.
@@ -144,14 +144,12 @@ async fn add_the_rest(app: &TestApp, stored: Stored) -> Stored {
 async fn add_texts_of_ada(ada: &Browser) -> String {
     let mut template = String::new();
     for n in 0..TEMPLATES {
-        let pairs = [("project", "docs"), ("name", &*n.to_string()), ("text", &*text(n, PROMPT))];
-        template = ada.post_json("/api/templates/save", &pairs).await.as_str().unwrap().to_owned();
+        template = New::template(&n.to_string(), &text(n, PROMPT)).id(&ada).await;
     }
     let filter = "\u{1F980}".repeat(500);
     let query = crate::helpers::fields(&[("q", &filter), ("author", &filter), ("tag", &filter)]);
     for n in 0..VIEWS {
-        let pairs = [("project", "docs"), ("name", &*n.to_string()), ("query", &*query)];
-        assert_eq!(ada.post("/api/saved-views/save", &pairs).await.status, 200);
+        New::view(&n.to_string(), &query).made(&ada).await;
     }
     for _ in 0..50 {
         let (form, paths) = (intent(), "\u{1F980}".repeat(26_000));
@@ -168,10 +166,7 @@ async fn add_batches(app: &TestApp, ada: &Browser) -> (String, String) {
     let mut ids = Vec::new();
     for _ in 0..2 {
         let prompt = format!("{{{{page}}}}{}", "\u{1}".repeat(2_000));
-        let form = intent();
-        let pairs = [("project", "docs"), ("prompt", &*prompt), ("values", &*values), ("intent", &*form)];
-        let batch = ada.post_json("/api/batches/prepare", &pairs).await;
-        ids.push(batch["id"].as_str().unwrap().to_owned());
+        ids.push(New::batch(&prompt, &values).id(ada).await);
     }
     ada.post_json("/api/batches/start", &[("project", "docs"), ("batch", &ids[1])]).await;
     (ids.remove(0), ids.remove(0))

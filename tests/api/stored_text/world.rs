@@ -11,7 +11,7 @@ use crate::analytics_pages::{NOON, at};
 use crate::gate::pages;
 use crate::helpers::work::work_at;
 use crate::helpers::{
-    Archive, Browser, PASSWORD, Settings, TestApp, TestResponse, Written, days, intent, job_with, json,
+    Archive, Browser, New, PASSWORD, Settings, TestApp, TestResponse, Written, days, intent, job_with, json,
     password_hash, rows,
 };
 
@@ -65,15 +65,7 @@ pub(crate) async fn fill(app: &TestApp, person: &Browser, receiver: &MockServer,
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote(&format!("1{text}"), text))).await;
     let details = json!({"error": text, "details": [{"message": text}]});
     app.upstream.on_follow_up(ResponseTemplate::new(400).set_body_json(details.clone())).await;
-    let sent = intent();
-    let pairs = [
-        ("project", "docs"),
-        ("prompt", text),
-        ("intent", sent.as_str()),
-        ("paths", text),
-        ("template_id", template),
-    ];
-    let job = person.post_json("/api/jobs/create", &pairs).await;
+    let job = New::job(text).with("paths", text).with("template_id", template).made(person).await;
     person.follow_up(&job, text, &intent()).await;
     person.follow_up(&job, text, "not an intent").await.refused(400, "bad_input");
     person.create(text, "not an intent").await.refused(400, "bad_input");
@@ -93,31 +85,15 @@ pub(crate) async fn fill(app: &TestApp, person: &Browser, receiver: &MockServer,
     shown.push(path_of(&person.post_json("/api/jobs/import", &imported).await));
 
     let quoted = format!("\"{}\"", text.replace('"', "\"\""));
-    let batch = [
-        ("project", "docs"),
-        ("prompt", &format!("{text} {{{{first}}}}")),
-        ("values", &quoted),
-        ("intent", &intent()),
-    ];
-    let batch =
-        person.post_json("/api/batches/prepare", &batch.map(|(name, value)| (name, value as &str))).await;
-    shown.push(format!("/p/docs/batches/{}", batch["id"].as_str().unwrap()));
-    shown.push(format!("/p/docs/jobs/batch?from={}", batch["id"].as_str().unwrap()));
+    let batch = New::batch(&format!("{text} {{{{first}}}}"), &quoted).id(person).await;
+    shown.push(format!("/p/docs/batches/{batch}"));
+    shown.push(format!("/p/docs/jobs/batch?from={batch}"));
 
     let query = format!("q={}", encoded(text));
-    person
-        .post_json(
-            "/api/saved-views/save",
-            &[("project", "docs"), ("name", text), ("query", &query), ("shared", "true")],
-        )
-        .await;
-    person
-        .post_json("/api/annotations/save", &[("project", "docs"), ("day", "2026-11-10"), ("text", text)])
-        .await;
+    New::view(text, &query).with("shared", "true").made(person).await;
+    New::note("2026-11-10", text).made(person).await;
     let address = format!("{}/{text}", receiver.uri());
-    let webhook = person
-        .post_json("/api/webhooks/add", &[("project", "docs"), ("kind", "json"), ("address", &address)])
-        .await;
+    let webhook = New::webhook(&address).made(person).await;
     let webhook = webhook["id"].as_str().unwrap();
     person.post_json("/api/webhooks/test", &[("webhook", webhook)]).await;
     shown.push(format!("/admin/webhooks?webhook={webhook}"));

@@ -4,7 +4,7 @@ use reqwest::Method;
 
 use super::Script;
 use crate::api_tokens::problem;
-use crate::helpers::{Settings, TestApp, json};
+use crate::helpers::{New, Settings, TestApp, json};
 
 const JOBS: &str = "/projects/docs/jobs";
 
@@ -41,8 +41,7 @@ async fn invalid_body_is_refused_with_the_reason() {
 async fn long_input_is_shortened_in_errors() {
     let app = TestApp::with(Settings { prompt_max: 100_000, ..Settings::default() }).await;
     let script = Script::of(&app).await;
-    let fields = [("project", "docs"), ("name", "Check"), ("text", "Check {{page}}")];
-    let id = app.operator().await.post_json("/api/templates/save", &fields).await;
+    let id = New::template("Check", "Check {{page}}").id(&app.operator().await).await;
     let long = "x".repeat(1_200_000);
     let values = json!({"page": "/a", long.as_str(): "y"});
     for (body, status, code, end) in [

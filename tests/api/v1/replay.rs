@@ -5,7 +5,7 @@ use wiremock::ResponseTemplate;
 
 use super::Script;
 use crate::api_tokens::{create, problem};
-use crate::helpers::{PausedUpstream, Settings, TestApp, json, until};
+use crate::helpers::{New, PausedUpstream, Settings, TestApp, json, until};
 
 const JOBS: &str = "/projects/docs/jobs";
 
@@ -17,8 +17,7 @@ async fn app() -> TestApp {
 
 /// A new template of the project, by its id.
 async fn template(app: &TestApp, text: &str) -> String {
-    let fields = [("project", "docs"), ("name", "Check"), ("text", text)];
-    app.operator().await.post_json("/api/templates/save", &fields).await.as_str().unwrap().to_owned()
+    New::template("Check", text).id(&app.operator().await).await
 }
 
 /// Sends the request again, which starts nothing and gets the same job.
@@ -45,8 +44,7 @@ async fn changed_or_deleted_template_does_not_change_the_answer() {
         let mut job = first.json();
         repeats(&app, &script, &key, &body, &job).await;
         for text in ["Check {{page}} again", "Check {{other}}", "Check"] {
-            let change = [("project", "docs"), ("template", id.as_str()), ("name", "Check"), ("text", text)];
-            olga.post_json("/api/templates/save", &change).await;
+            New::template("Check", text).with("template", &id).made(&olga).await;
             repeats(&app, &script, &key, &body, &job).await;
         }
         olga.post_json("/api/templates/remove", &[("project", "docs"), ("template", &id)]).await;

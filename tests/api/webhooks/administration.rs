@@ -133,16 +133,15 @@ async fn forbidden_webhook_url_is_refused_with_a_message() {
         "https://[fd00::1]/x",
         "file:///etc/passwd",
     ] {
-        let fields = [("project", "docs"), ("kind", "json"), ("address", address)];
-        let message = admin.post("/api/webhooks/add", &fields).await.refused(400, "bad_input");
+        let message = New::webhook(address).post(&admin).await.refused(400, "bad_input");
         assert!(!message.contains("secret-word"), "{message}");
     }
     for (project, kind) in [("docs", "email"), ("../x", "json")] {
-        let fields = [("project", project), ("kind", kind), ("address", "https://hooks.example/x")];
-        admin.post("/api/webhooks/add", &fields).await.refused(400, "bad_input");
+        let webhook = New::webhook("https://hooks.example/x").with("project", project).with("kind", kind);
+        webhook.post(&admin).await.refused(400, "bad_input");
     }
-    let unknown = [("project", "nobodys"), ("kind", "json"), ("address", "https://hooks.example/x")];
-    admin.post("/api/webhooks/add", &unknown).await.refused(404, "not_found");
+    let unknown = New::webhook("https://hooks.example/x").with("project", "nobodys");
+    unknown.post(&admin).await.refused(404, "not_found");
     assert_eq!(admin.post_json("/api/webhooks/list", &[]).await["webhooks"], json!([]));
 }
 
@@ -164,11 +163,11 @@ async fn webhook_host_resolving_to_a_private_ip_is_refused() {
 #[tokio::test]
 async fn plain_http_webhook_is_allowed_only_for_configured_localhost() {
     let mut app = TestApp::with(public_only()).await;
-    let fields = [("project", "docs"), ("kind", "json"), ("address", "http://127.0.0.1:9/x")];
-    let message = admin_of(&app).await.post("/api/webhooks/add", &fields).await.refused(400, "bad_input");
+    let webhook = New::webhook("http://127.0.0.1:9/x");
+    let message = webhook.post(&admin_of(&app).await).await.refused(400, "bad_input");
     assert!(message.contains("https"), "{message}");
     app.restart_with(|settings| settings.webhooks = WebhookConfig { private: true }).await;
-    assert_eq!(admin_of(&app).await.post("/api/webhooks/add", &fields).await.status, 200);
+    webhook.made(&admin_of(&app).await).await;
 }
 
 /// As a server is configured by default.
@@ -183,8 +182,7 @@ async fn webhook_forms_work_without_javascript() {
     let receiver = receiver(ResponseTemplate::new(200).set_body_string("<b>thanks</b>")).await;
     let page = format!("{}/admin/webhooks", app.origin());
     let address = format!("{}/hook", receiver.uri());
-    let fields = [("project", "docs"), ("kind", "json"), ("address", address.as_str())];
-    let added = admin.submit("/api/webhooks/add", &fields, Some(&page)).await;
+    let added = New::webhook(&address).submit(&admin, &page).await;
     assert_eq!((added.status, added.location()), (302, "/admin/webhooks"));
     let shown = admin.get("/admin/webhooks").await;
     assert!(shown.text.contains("whsec_") && shown.text.contains(&address));
@@ -200,8 +198,7 @@ async fn webhook_forms_work_without_javascript() {
         log.text
     );
 
-    let refused = [("project", "docs"), ("kind", "json"), ("address", "http://hooks.example/")];
-    let refused = admin.submit("/api/webhooks/add", &refused, Some(&page)).await;
+    let refused = New::webhook("http://hooks.example/").submit(&admin, &page).await;
     let path = refused.location().strip_prefix(&app.origin()).unwrap_or(refused.location()).to_owned();
     assert!(admin.get(&path).await.text.contains("Use https"), "{path}");
 
