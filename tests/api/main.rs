@@ -49,6 +49,7 @@ mod fields;
 mod file_modes;
 mod flash;
 mod follow_up;
+mod foreign_cookies;
 mod forms;
 mod gate;
 mod handover;

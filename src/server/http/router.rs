@@ -47,6 +47,7 @@ use crate::server::auth::client_ip;
 use crate::server::auth::gate::gate;
 use crate::server::auth::origin::same_origin;
 use crate::server::auth::session_store::{self, Sessions, with_owner};
+use crate::server::request::cookie;
 use crate::server::state::AppState;
 use base::config::AccessConfig;
 
@@ -104,6 +105,7 @@ fn with_request_checks(routes: Router<AppState>, state: &AppState) -> Router<App
         .layer(from_fn_with_state((state.clone(), Pulse::default()), outage::explain))
         .layer(DefaultBodyLimit::disable())
         .layer(from_fn(addresses::unambiguous))
+        .layer(from_fn(cookie::ascii_only))
         .layer(from_fn_with_state(state.public_url.clone(), headers::secure_cookies))
         .layer(from_fn(headers::personal))
 }

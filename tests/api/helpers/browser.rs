@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Mutex;
 
-use reqwest::header::{ACCEPT, CONTENT_TYPE, COOKIE, HOST, HeaderMap, LOCATION, ORIGIN, REFERER, SET_COOKIE};
+use reqwest::header::{
+    ACCEPT, CONTENT_TYPE, COOKIE, HOST, HeaderMap, HeaderValue, LOCATION, ORIGIN, REFERER, SET_COOKIE,
+};
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 
@@ -22,6 +24,8 @@ pub(crate) struct Browser {
     origin: String,
     /// Values by name.
     cookies: Mutex<BTreeMap<String, String>>,
+    /// Of another application on the same domain: the end of the header's line.
+    foreign_cookies: Mutex<Vec<u8>>,
 }
 
 /// A complete response.
@@ -46,7 +50,7 @@ impl Browser {
     /// A client that connects from `here`.
     pub(super) fn from(here: Option<IpAddr>, address: String, origin: String) -> Self {
         let http = http_client().local_address(here).no_gzip().no_brotli().build().unwrap();
-        Self { http, address, origin, cookies: Mutex::default() }
+        Self { http, address, origin, cookies: Mutex::default(), foreign_cookies: Mutex::default() }
     }
 
     /// A client of the server at `address`, without a session.
@@ -66,6 +70,11 @@ impl Browser {
         let pairs = pairs.split("; ").filter_map(|pair| pair.split_once('='));
         let cookies = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         *self.cookies.lock().unwrap() = cookies;
+    }
+
+    /// Adds these bytes to the cookies of all requests.
+    pub(crate) fn set_foreign_cookies(&self, bytes: &[u8]) {
+        *self.foreign_cookies.lock().unwrap() = bytes.to_vec();
     }
 
     /// Stores and removes cookies as the headers of a response say.
@@ -142,7 +151,8 @@ impl Browser {
     /// Sends a request with the cookies, and stores the new ones. `None` without a complete response.
     pub(crate) async fn try_send(&self, mut request: RequestBuilder) -> Option<TestResponse> {
         if let Some(cookie) = self.cookie() {
-            request = request.header(COOKIE, cookie);
+            let line = [cookie.as_bytes(), &self.foreign_cookies.lock().unwrap()].concat();
+            request = request.header(COOKIE, HeaderValue::from_bytes(&line).unwrap());
         }
         let response = request.send().await.ok()?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
