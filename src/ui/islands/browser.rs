@@ -1,11 +1,13 @@
 //! Wrappers of DOM APIs. On the server an island only renders its children: see [`IS_HERE`].
 
 mod fetch;
+mod keys;
 mod local;
 mod present;
 mod typing;
 
 pub use fetch::*;
+pub use keys::*;
 pub use local::*;
 pub use present::*;
 pub use typing::*;

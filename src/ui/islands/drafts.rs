@@ -15,7 +15,7 @@ use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{
-    Element, Event, HtmlButtonElement, HtmlFormElement, HtmlInputElement, HtmlTextAreaElement, KeyboardEvent,
+    Element, Event, HtmlButtonElement, HtmlFormElement, HtmlInputElement, HtmlTextAreaElement,
 };
 use serde::{Deserialize, Serialize};
 
@@ -141,9 +141,9 @@ impl Draft {
         let draft = self.clone();
         browser::on::<Event>(&self.0.field, "blur", move |_| draft.save());
         let draft = self.clone();
-        browser::on(&self.0.field, "keydown", move |event: KeyboardEvent| {
-            if event.key() == "Enter" && (event.ctrl_key() || event.meta_key()) {
-                event.prevent_default();
+        browser::on_key(&self.0.field, move |key| {
+            if key.name == "Enter" && (key.ctrl_key() || key.meta_key()) {
+                key.prevent_default();
                 draft.submit();
             }
         });

@@ -4,7 +4,7 @@
 
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::{Element, Event, HtmlElement, HtmlInputElement, KeyboardEvent, MouseEvent};
+use leptos::web_sys::{Element, Event, HtmlElement, HtmlInputElement, MouseEvent};
 
 use crate::ui::islands::browser;
 
@@ -28,12 +28,13 @@ pub fn Menus() -> impl IntoView {
             }
         });
         // On the document: before the shortcuts, which ignore handled events.
-        browser::on(&document(), "keydown", |event: KeyboardEvent| pressed(&event));
+        browser::on_key(&document(), pressed);
     }
 }
 
-fn pressed(event: &KeyboardEvent) {
+fn pressed(event: &browser::Key) {
     let menu = browser::target(event, OPEN);
+    // As typed, not by its place on the keyboard: entries may begin with any letter.
     match (event.key().as_str(), menu) {
         ("Escape", Some(menu)) => {
             browser::set(&menu, "open", None);
@@ -65,7 +66,7 @@ fn pressed(event: &KeyboardEvent) {
     }
 }
 
-fn is_letter(event: &KeyboardEvent, key: &str) -> bool {
+fn is_letter(event: &browser::Key, key: &str) -> bool {
     key.chars().count() == 1 && key != " " && !(event.ctrl_key() || event.meta_key() || event.alt_key())
 }
 

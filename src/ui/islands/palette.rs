@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::{Element, Event, HtmlDialogElement, HtmlElement, HtmlInputElement, KeyboardEvent};
+use leptos::web_sys::{Element, Event, HtmlDialogElement, HtmlElement, HtmlInputElement};
 
 use crate::api::palette::FindInPalette;
 use crate::ui::components::palette;
@@ -41,10 +41,10 @@ pub(super) fn empty_dialog() -> impl IntoView + use<> {
 pub(super) fn listen(reach: Reach) {
     let finder = Finder { reach, edits: browser::Edits::default() };
     let find = finder.clone();
-    browser::on_window("keydown", move |event: KeyboardEvent| {
-        let is_ours = (event.ctrl_key() || event.meta_key()) && !event.shift_key() && !event.alt_key();
-        if is_ours && event.key().eq_ignore_ascii_case("k") {
-            event.prevent_default();
+    browser::on_key(&window(), move |key| {
+        let is_ours = (key.ctrl_key() || key.meta_key()) && !key.shift_key() && !key.alt_key();
+        if is_ours && key.name.eq_ignore_ascii_case("k") {
+            key.prevent_default();
             open(&find);
         }
     });
@@ -63,9 +63,9 @@ fn fill(dialog: &HtmlDialogElement, finder: Finder) {
         filter(false);
         finder.find_after(PAUSE);
     });
-    browser::on(&field, "keydown", |event: KeyboardEvent| {
-        if act(&event.key()) {
-            event.prevent_default();
+    browser::on_key(&field, |key| {
+        if act(&key.name) {
+            key.prevent_default();
         }
     });
     // A button does something on this page; a link leaves it.

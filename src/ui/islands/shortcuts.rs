@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::{Element, Event, HtmlDialogElement, HtmlElement, KeyboardEvent};
+use leptos::web_sys::{Element, Event, HtmlDialogElement, HtmlElement};
 
 use crate::ui::components::job_row::ROW_TARGET;
 use crate::ui::components::palette::keys as caps;
@@ -45,25 +45,25 @@ pub fn Shortcuts(project: String, may_start: bool, is_admin: bool, children: Chi
 
 fn listen(project: String, may_start: bool) {
     let after_g = Cell::new(false);
-    browser::on_window("keydown", move |event: KeyboardEvent| {
+    browser::on_key(&window(), move |event| {
         if event.default_prevented()
             || event.ctrl_key()
             || event.meta_key()
             || event.alt_key()
-            || is_typing(&event)
+            || is_typing(event)
         {
             return;
         }
-        let after = after_g.replace(event.key() == "g");
+        let after = after_g.replace(event.name == "g");
         let has_project = !project.is_empty();
-        let target = match (after && has_project, event.key().as_str()) {
+        let target = match (after && has_project, event.name.as_str()) {
             (true, "j") => links::jobs(&project),
             (true, "a") => links::analytics(&project),
             (true, "t") => links::templates(&project),
             (true, "o") => links::overview(&project),
             (false, "c") if may_start && has_project => links::new_job(&project, "", ""),
             (false, "/") if search().is_none() && has_project => links::jobs(&project) + SEARCH,
-            (false, key) => return act(key, &event),
+            (false, key) => return act(key, event),
             _ => return,
         };
         event.prevent_default();
@@ -106,7 +106,7 @@ pub(super) fn open_help() {
     }
 }
 
-fn act(key: &str, event: &KeyboardEvent) {
+fn act(key: &str, event: &browser::Key) {
     match key {
         "?" => open_help(),
         "." => browser::toggle_theme(),

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::{Element, Event, HtmlElement, HtmlInputElement, KeyboardEvent, PointerEvent};
+use leptos::web_sys::{Element, Event, HtmlElement, HtmlInputElement, PointerEvent};
 
 use crate::ui::charts::columns;
 use crate::ui::islands::browser;
@@ -90,7 +90,7 @@ fn listen(figure: Element) {
     let this = chart.clone();
     browser::on::<Event>(&chart.input, "blur", move |_| this.hide());
     let this = chart.clone();
-    browser::on(&chart.input, "keydown", move |event: KeyboardEvent| this.key(&event));
+    browser::on_key(&chart.input, move |key| this.key(key));
 }
 
 impl Chart {
@@ -149,8 +149,8 @@ impl Chart {
         self.choose(None);
     }
 
-    fn key(&self, event: &KeyboardEvent) {
-        let by = match event.key().as_str() {
+    fn key(&self, event: &browser::Key) {
+        let by = match event.name.as_str() {
             "ArrowLeft" | "ArrowDown" => -1,
             "ArrowRight" | "ArrowUp" => 1,
             "Enter" => {

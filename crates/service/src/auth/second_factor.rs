@@ -7,6 +7,8 @@ mod step;
 
 use std::net::IpAddr;
 
+use unicode_normalization::UnicodeNormalization;
+
 use super::attempts::Attempts;
 use super::current_password::CurrentPassword;
 use super::refusal_record::RefusalRecord;
@@ -223,9 +225,9 @@ enum Spent {
     TooOften,
 }
 
-/// A code without the separators that people type.
+/// A code without the separators that people type, and with the digits of ASCII: an input method may write full-width ones.
 fn written(code: &str) -> String {
-    code.chars().filter(|c| !c.is_whitespace() && *c != '-').map(|c| c.to_ascii_lowercase()).collect()
+    code.nfkc().filter(|c| !c.is_whitespace() && *c != '-').map(|c| c.to_ascii_lowercase()).collect()
 }
 
 fn already_on() -> AppError {
