@@ -24,7 +24,7 @@ pub(crate) async fn app() -> TestApp {
 /// The next code of the authenticator.
 pub(crate) fn next_code(app: &TestApp, secret: &str) -> String {
     app.clock().advance(STEP);
-    totp::code_at(secret, app.clock().now())
+    totp::code_at(secret, app.clock().now()).unwrap()
 }
 
 async fn secret_of(browser: &Browser) -> String {
@@ -113,10 +113,25 @@ async fn wrong_password_does_not_reveal_a_second_factor() {
 }
 
 #[tokio::test]
+async fn code_of_an_input_method_is_accepted() {
+    let app = app().await;
+    let (secret, recovery) = switch_on(&app, &app.operator().await).await;
+    let wide = |code: &str| -> String {
+        code.chars().map(|c| char::from_u32(u32::from(c) + 0xFEE0).unwrap()).collect()
+    };
+    for code in [wide(&next_code(&app, &secret)), wide(&recovery[0])] {
+        assert_eq!(enter(&first_step(&app, "olga").await, &code).await.status, 200, "{code}");
+    }
+    let code = next_code(&app, &secret);
+    let spaced = format!("{}\u{3000}{}", wide(&code[..3]), wide(&code[3..]));
+    assert_eq!(enter(&first_step(&app, "olga").await, &spaced).await.status, 200, "{spaced}");
+}
+
+#[tokio::test]
 async fn code_is_valid_once_within_one_time_step() {
     let app = app().await;
     let (secret, _) = switch_on(&app, &app.operator().await).await;
-    let used = totp::code_at(&secret, app.clock().now());
+    let used = totp::code_at(&secret, app.clock().now()).unwrap();
     let browser = first_step(&app, "olga").await;
     enter(&browser, &used).await.refused(401, "unauthenticated");
     let late = next_code(&app, &secret);
@@ -125,11 +140,11 @@ async fn code_is_valid_once_within_one_time_step() {
 
     let again = first_step(&app, "olga").await;
     enter(&again, &late).await.refused(401, "unauthenticated");
-    let early = totp::code_at(&secret, app.clock().now().plus_seconds(30));
+    let early = totp::code_at(&secret, app.clock().now().plus_seconds(30)).unwrap();
     assert_eq!(enter(&again, &early).await.status, 200);
     // Using a code also invalidates earlier ones.
     let third = first_step(&app, "olga").await;
-    enter(&third, &totp::code_at(&secret, app.clock().now())).await.refused(401, "unauthenticated");
+    enter(&third, &totp::code_at(&secret, app.clock().now()).unwrap()).await.refused(401, "unauthenticated");
 }
 
 #[tokio::test]
@@ -277,10 +292,10 @@ async fn enabling_it_requires_password_and_code() {
     olga.post_json("/api/second-factor/begin", &[("password", PASSWORD)]).await;
     let second = secret_of(&olga).await;
     assert_ne!(first, second);
-    let code = totp::code_at(&first, app.clock().now());
+    let code = totp::code_at(&first, app.clock().now()).unwrap();
     olga.post("/api/second-factor/confirm", &[("code", &code)]).await.refused(400, "bad_input");
     app.clock().advance(Duration::from_secs(900));
-    let code = totp::code_at(&second, app.clock().now());
+    let code = totp::code_at(&second, app.clock().now()).unwrap();
     olga.post("/api/second-factor/confirm", &[("code", &code)]).await.refused(409, "conflict");
 
     let (secret, _) = switch_on(&app, &olga).await;

@@ -138,7 +138,7 @@ async fn proposed_secret_belongs_to_the_session_that_proposed_it() {
     let app = app().await;
     let (olga, other) = (app.operator().await, app.sign_in("olga").await);
     let confirm = async |browser: &Browser, secret: &str| {
-        let code = totp::code_at(secret, app.clock().now());
+        let code = totp::code_at(secret, app.clock().now()).unwrap();
         browser.post("/api/second-factor/confirm", &[("code", &code)]).await
     };
     assert_eq!(begin(&olga, &[("password", PASSWORD)]).await.status, 200);

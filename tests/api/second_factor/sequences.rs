@@ -126,7 +126,7 @@ impl<'a> Play<'a> {
             Step::Confirm => {
                 let account = self.account().await;
                 let Some(secret) = account["second_factor"]["secret"].as_str() else { return };
-                let code = totp::code_at(secret, self.app.clock().now());
+                let code = totp::code_at(secret, self.app.clock().now()).unwrap();
                 self.attacker.post("/api/second-factor/confirm", &[("code", &code)]).await
             }
             Step::BeginPasskey | Step::BeginPasskeyByCode => {

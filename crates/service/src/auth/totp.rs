@@ -23,11 +23,12 @@ pub(super) fn step_of(secret: &str, code: &str, now: Timestamp) -> Option<i64> {
     let now = now.as_millis().div_euclid(STEP_SECONDS * 1000);
     // All are compared in full, for constant time.
     let near = now - DRIFT..=now + DRIFT;
-    near.fold(None, |found, step| if same(&self::code(secret, step), code) { Some(step) } else { found })
+    let is_same = |step| self::code(secret, step).is_some_and(|right| same(&right, code));
+    near.fold(None, |found, step| if is_same(step) { Some(step) } else { found })
 }
 
-/// The code that an authenticator shows.
-pub fn code_at(secret: &str, now: Timestamp) -> String {
+/// The code that an authenticator shows; `None` if the secret is not in base32.
+pub fn code_at(secret: &str, now: Timestamp) -> Option<String> {
     code(secret, now.as_millis().div_euclid(STEP_SECONDS * 1000))
 }
 
@@ -50,14 +51,15 @@ pub(super) fn issuer(origin: &str) -> String {
     }
 }
 
-fn code(secret: &str, step: i64) -> String {
-    let key = BASE32_NOPAD.decode(secret.as_bytes()).unwrap_or_default();
-    let Ok(mut mac) = Hmac::<Sha1>::new_from_slice(&key) else { return String::new() };
+/// `None` if the stored secret is not in base32: then no code is right.
+fn code(secret: &str, step: i64) -> Option<String> {
+    let key = BASE32_NOPAD.decode(secret.as_bytes()).ok().filter(|key| !key.is_empty())?;
+    let mut mac = Hmac::<Sha1>::new_from_slice(&key).ok()?;
     mac.update(&step.to_be_bytes());
     let digest = mac.finalize().into_bytes();
     let at = usize::from(digest[digest.len() - 1] & 0xf);
     let number = u32::from_be_bytes([digest[at], digest[at + 1], digest[at + 2], digest[at + 3]]);
-    format!("{:06}", (number & 0x7fff_ffff) % 1_000_000)
+    Some(format!("{:06}", (number & 0x7fff_ffff) % 1_000_000))
 }
 
 fn same(one: &str, other: &str) -> bool {
@@ -86,7 +88,7 @@ mod tests {
             (2_000_000_000, "279037"),
             (20_000_000_000, "353130"),
         ] {
-            assert_eq!(code(SECRET, seconds / 30), expected, "{seconds}");
+            assert_eq!(code(SECRET, seconds / 30).as_deref(), Some(expected), "{seconds}");
             assert_eq!(step_of(SECRET, expected, at(seconds)), Some(seconds / 30));
         }
     }
@@ -100,6 +102,25 @@ mod tests {
         for odd in ["", "08180", "0818044", "O81804", "081804 "] {
             assert_eq!(step_of(SECRET, odd, at(1_111_111_109)), None, "{odd:?}");
         }
+    }
+
+    #[test]
+    fn secret_that_is_not_base32_has_no_right_code() {
+        // As it was: the code of an empty key.
+        let mut mac = Hmac::<Sha1>::new_from_slice(&[]).expect("a key");
+        mac.update(&1_i64.to_be_bytes());
+        let digest = mac.finalize().into_bytes();
+        let at = usize::from(digest[19] & 0xf);
+        let number = u32::from_be_bytes([digest[at], digest[at + 1], digest[at + 2], digest[at + 3]]);
+        let of_empty_key = format!("{:06}", (number & 0x7fff_ffff) % 1_000_000);
+        for secret in ["", "not base32", "1", "ABC=", "gezdgnbv"] {
+            assert_eq!(step_of(secret, &of_empty_key, at_step(1)), None, "{secret}");
+            assert_eq!(step_of(secret, "", at_step(1)), None, "{secret}");
+        }
+    }
+
+    fn at_step(step: i64) -> Timestamp {
+        at(step * STEP_SECONDS)
     }
 
     #[test]
