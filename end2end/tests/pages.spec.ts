@@ -1,6 +1,6 @@
 /** The table of pages from the daily history: sorting, search, folders, and the report of each page. */
 import { AxeBuilder } from "@axe-core/playwright";
-import type { Page } from "@playwright/test";
+import type { Page, Route } from "@playwright/test";
 import type { Row } from "../fixtures/api.ts";
 import { day, grouped, inUrl, stored, shownRange } from "../fixtures/days.ts";
 import { at, delay, expect, open, opener, test } from "../fixtures/docket.ts";
@@ -516,16 +516,27 @@ test("opened folder has the focus and its own trend", async ({ page, api }) => {
     .toEqual(points.map((point) => grouped(point.total)));
 });
 
-test("failed request has a message and keeps the rows", async ({ page, api, trouble }) => {
+test("blocked request of a script is made by the browser", async ({ page, trouble }) => {
+  trouble.expects(/request failed: GET|Failed to load resource/);
+  await open(page, `${TABLE}&limit=25`);
+  const blocked = (route: Route) => (route.request().resourceType() === "fetch" ? route.abort("blockedbyclient") : route.continue());
+  await page.route("**/analytics?*", blocked);
+  await page.getByRole("link", { name: "Next" }).click();
+  await expect(page.locator(".pager-position")).toHaveText(/^Rows 26 to 50 of/);
+  await page.goBack();
+  await expect(page.locator(".pager-position")).toHaveText(/^Rows 1 to 25 of/);
+});
+
+test("request without a connection has a message and keeps the rows", async ({ page, context, api, trouble }) => {
   trouble.expects(/request failed: GET|Failed to load resource/);
   await open(page, `${TABLE}&limit=25`);
   const { rows } = await api.pages({ ...range(), limit: 25 });
-  await page.route("**/analytics?*", (route) => route.abort());
+  await context.setOffline(true);
   await page.getByRole("link", { name: "Next" }).click();
   const alert = page.locator("#report-problem").getByRole("alert");
   await expect(alert).toContainText("Docket could not be reached");
   await expectRows(page, rows);
-  await page.unroute("**/analytics?*");
+  await context.setOffline(false);
   await alert.getByRole("link", { name: "Try again" }).click();
   await expect(page.locator(".pager-position")).toHaveText(/^Rows 26 to 50 of/);
   await expect(alert).toHaveCount(0);

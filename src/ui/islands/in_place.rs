@@ -1,5 +1,5 @@
 //! Follows links and GET forms that lead to the same page with other filters, without leaving the page. Fetches the page at the
-//! new URL and merges its region. Scroll position and focus stay. The URL is updated, and Back restores the filters with the
+//! new URL and merges its region; if that fails, the browser loads the page itself, unless it is offline. Scroll position and focus stay. The URL is updated, and Back restores the filters with the
 //! scroll position. Expects an element [`ID`] with `data-region` among its children, and in it an element [`PROBLEM`].
 
 use leptos::prelude::*;
@@ -114,6 +114,8 @@ fn show(live: &LiveState, before: Option<String>, scroll: Option<f64>) {
                 browser::scroll_to_y(y);
             }
         }
+        // An extension or a proxy may block requests of scripts only.
+        Err(_) if browser::is_online() => browser::go(&here),
         Err(error) => fail(&error, &here),
     });
 }

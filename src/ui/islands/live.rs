@@ -71,6 +71,10 @@ pub struct Shared {
     /// How many jobs finished while the page was not visible and focused.
     unseen: Cell<u32>,
     beats: Cell<u32>,
+    /// What the page asked for when it was searched last.
+    wants: Cell<Wants>,
+    /// Whether the page has changed since it was searched.
+    has_changed: Cell<bool>,
     is_fetching: Cell<bool>,
     requested_at: Cell<Timestamp>,
     refreshing: Cell<refresh::Progress>,
@@ -78,6 +82,15 @@ pub struct Shared {
     url: RefCell<String>,
     /// Owner of the islands that a refresh inserts, so that they inherit this one's context.
     owner: Owner,
+}
+
+/// How the page is kept current.
+#[derive(Clone, Copy, Default)]
+struct Wants {
+    /// Whether a region follows the project.
+    follows: bool,
+    /// The shortest time between two refreshes of a region, in seconds.
+    every: Option<u32>,
 }
 
 /// `project` is empty on pages without a project, which are not kept current.
@@ -116,6 +129,8 @@ impl LiveState {
             is_disconnected: Cell::new(false),
             unseen: Cell::new(0),
             beats: Cell::new(0),
+            wants: Cell::default(),
+            has_changed: Cell::new(true),
             is_fetching: Cell::new(false),
             requested_at: Cell::new(browser::now()),
             refreshing: Cell::default(),
@@ -208,6 +223,8 @@ impl LiveState {
         refresh::listen(self);
         focus::restore();
         let live = self.clone();
+        browser::on_change_of_page(move || live.has_changed.set(true));
+        let live = self.clone();
         browser::every(1000 / BEATS_A_SECOND, move || live.beat());
         for event in ["visibilitychange", "focus"] {
             let live = self.clone();
@@ -251,11 +268,21 @@ impl LiveState {
         }
     }
 
+    /// Searches the page for jobs and regions if it has changed.
+    fn search(&self) {
+        if self.has_changed.replace(false) {
+            statuses::collect(self);
+            self.wants.set(Wants { follows: news::seen().is_some(), every: refresh::interval() });
+        }
+    }
+
     fn beat(&self) {
         let is_hidden = browser::is_hidden();
-        statuses::collect(self);
-        let any_moving = statuses::any_moving(self);
-        if is_hidden && !(self.notifications.are_enabled() && any_moving) {
+        if is_hidden && !self.notifications.are_enabled() {
+            return;
+        }
+        self.search();
+        if is_hidden && !statuses::any_moving(self) {
             return;
         }
         let beat = self.beats.get().wrapping_add(1);
@@ -267,13 +294,13 @@ impl LiveState {
         if is_due(BUDGET) && !is_hidden {
             self.fetch_budgets();
         }
-        if !is_hidden && refresh::interval().is_some_and(is_due) {
+        if !is_hidden && self.wants.get().every.is_some_and(is_due) {
             refresh::refresh(self, Reason::Time);
         }
         let wait = match is_hidden {
             true => WHILE_HIDDEN,
             false if self.is_disconnected.get() => WHILE_STILL,
-            false if news::seen().is_some() || statuses::any_may_change(self) => WHILE_CHANGING,
+            false if self.wants.get().follows || statuses::any_may_change(self) => WHILE_CHANGING,
             false => WHILE_STILL,
         };
         if is_past(self.requested_at.get(), wait) {
@@ -295,8 +322,8 @@ impl LiveState {
 
     /// Polls the states of all watched jobs and announces changes.
     fn fetch_statuses(&self) {
-        statuses::collect(self);
-        if self.is_fetching.get() || (self.watched.borrow().is_empty() && news::seen().is_none()) {
+        self.search();
+        if self.is_fetching.get() || (self.watched.borrow().is_empty() && !self.wants.get().follows) {
             return;
         }
         self.is_fetching.set(true);

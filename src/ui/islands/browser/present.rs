@@ -4,11 +4,11 @@ use gloo_timers::callback::{Interval, Timeout};
 use leptos::prelude::{document, window};
 use leptos::wasm_bindgen::prelude::Closure;
 use leptos::wasm_bindgen::{JsCast, JsValue};
-use leptos::web_sys::js_sys::{Date, Function, JsString, Object, Reflect};
+use leptos::web_sys::js_sys::{Array, Date, Function, JsString, Object, Reflect};
 use leptos::web_sys::{
     Element, Event, EventTarget, FormData, HtmlDocument, HtmlElement, HtmlFormElement, HtmlInputElement,
-    MouseEvent, NodeList, Notification, NotificationOptions, NotificationPermission, Storage, SubmitEvent,
-    UrlSearchParams,
+    MouseEvent, MutationObserver, MutationObserverInit, NodeList, Notification, NotificationOptions,
+    NotificationPermission, Storage, SubmitEvent, UrlSearchParams,
 };
 use wasm_bindgen_futures::JsFuture;
 
@@ -101,6 +101,19 @@ pub fn now() -> Timestamp {
 /// Runs `action` every `millis` milliseconds until the page unloads.
 pub fn every(millis: u32, action: impl FnMut() + 'static) {
     Interval::new(millis, action).forget();
+}
+
+/// Calls `action` after each change of the page's elements, and of the attributes that keep it current.
+pub fn on_change_of_page(action: impl FnMut() + 'static) {
+    let action = Closure::<dyn FnMut()>::new(action).into_js_value();
+    let what = MutationObserverInit::new();
+    what.set_child_list(true);
+    what.set_subtree(true);
+    let names = ["data-job", "data-version", "data-every", "data-follows"].map(JsValue::from_str);
+    what.set_attribute_filter(&Array::from_iter(names));
+    if let (Ok(observer), Some(page)) = (MutationObserver::new(action.unchecked_ref()), document().body()) {
+        let _ = observer.observe_with_options(&page, &what);
+    }
 }
 
 pub fn after(millis: u32, action: impl FnOnce() + 'static) {
