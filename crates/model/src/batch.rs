@@ -223,7 +223,11 @@ fn lines<'a>(
             "The text has no placeholder such as {{page}}, so every job would be the same.".to_owned()
         );
     }
-    Ok(values::records(list).enumerate().map(|(count, record)| {
+    let records = values::records(list, names.len()).enumerate();
+    let records = records.filter(|(count, record)| {
+        *count > 0 || !record.as_ref().is_ok_and(|record| is_header(template, &record.values))
+    });
+    Ok(records.map(|(_, record)| record).enumerate().map(|(count, record)| {
         let Record { line: number, values } = record.map_err(|error| error.to_string())?;
         if count >= BATCH_MAX_JOBS {
             return Err(format!("Line {number} is one too many: a batch has at most {BATCH_MAX_JOBS} jobs."));
@@ -235,6 +239,22 @@ fn lines<'a>(
             None => Ok(Line { number, values }),
         }
     }))
+}
+
+/// Whether the values are the names of the placeholders in their order, all of them or those without a default: a line of titles, not a job.
+fn is_header(template: &Parsed, values: &[Cow<'_, str>]) -> bool {
+    let same = |names: Vec<&str>| {
+        names.len() == values.len()
+            && names.iter().zip(values).all(|(name, value)| title(value).eq_ignore_ascii_case(name))
+    };
+    let required = template.names.iter().zip(&template.defaults).filter(|(_, default)| default.is_empty());
+    same(template.names.clone()) || same(required.map(|(name, _)| *name).collect())
+}
+
+/// A title without the braces of a placeholder.
+fn title(value: &str) -> &str {
+    let value = value.trim();
+    value.strip_prefix("{{").and_then(|value| value.strip_suffix("}}")).unwrap_or(value).trim()
 }
 
 /// One value for each placeholder. A line has a value for each, where an empty one means the default, or only for those without
@@ -261,7 +281,7 @@ fn wrong_count(line: usize, actual: usize, template: &Parsed) -> String {
     let (names, defaults) = (&template.names, &template.defaults);
     let expected: Vec<_> = names.iter().map(|name| format!("{{{{{name}}}}}")).collect();
     let advice = match actual < names.len() {
-        true => "Separate values with commas or tabs.",
+        true => "Separate values with commas, semicolons or tabs.",
         false => "Put a value that contains a comma in quotes.",
     };
     let least = match defaults.iter().filter(|default| default.is_empty()).count() {
@@ -315,12 +335,34 @@ mod tests {
     }
 
     #[test]
+    fn first_line_with_the_names_of_the_placeholders_is_no_job() {
+        let lines = |text: &str, list: &str| {
+            let made = entries(text, list, 99).unwrap_or_else(|why| panic!("{why}"));
+            made.into_iter().map(|entry| (entry.line, entry.prompt)).collect::<Vec<_>>()
+        };
+        let text = "{{page}} {{tone=calm}}";
+        for list in [
+            "page,tone\n/a,loud",
+            "\u{feff}\"Page\";\"Tone\"\n\"/a\";\"loud\"",
+            "{{page}}\t{{tone}}\n/a\tloud",
+        ] {
+            assert_eq!(lines(text, list), [(2, "/a loud".to_owned())], "{list:?}");
+        }
+        assert_eq!(lines(text, "page\n/a"), [(2, "/a calm".to_owned())]);
+        assert_eq!(lines("{{page}}", "/a\npage"), [(1, "/a".to_owned()), (2, "page".to_owned())]);
+        assert_eq!(preview(text, "page,tone\n/a,loud"), ["/a loud"]);
+        assert!(entries(text, "page,tone", 99).is_err_and(|error| error.contains("empty")));
+        let full = format!("page\n{}", (0..BATCH_MAX_JOBS).map(|n| format!("/{n}\n")).collect::<String>());
+        assert_eq!(lines("{{page}}", &full).len(), BATCH_MAX_JOBS);
+    }
+
+    #[test]
     fn invalid_list_is_refused_with_its_line() {
         let wrong = |text: &str, list: &str| entries(text, list, 40).err().unwrap_or_default();
         assert!(wrong("no place", "/a").contains("{{page}}"));
         assert_eq!(
             wrong("{{a}} {{b}}", "x,y\nx"),
-            "Line 2 has 1 value; expected 2: {{a}}, {{b}}. Separate values with commas or tabs."
+            "Line 2 has 1 value; expected 2: {{a}}, {{b}}. Separate values with commas, semicolons or tabs."
         );
         assert_eq!(
             wrong("{{a}}", "\"x\ny\"\nx, y, z"),

@@ -36,6 +36,9 @@ pub enum Cell<'a> {
     Nothing,
 }
 
+/// The beginning of a CSV file. Without it, Excel does not read the file as UTF-8.
+const BYTE_ORDER_MARK: &str = "\u{feff}";
+
 /// The minimum size of a chunk in bytes. Little is written ahead of a slow reader.
 const CHUNK_BYTES: usize = 64 * 1024;
 
@@ -62,10 +65,15 @@ impl Sheet {
     /// The beginning of the file.
     pub fn head(&mut self) -> Bytes {
         match &mut self.writer {
-            Kind::Csv(writer) => write(writer, self.columns.iter().map(|column| Cow::Borrowed(*column))),
-            Kind::Json { piece, .. } => piece.push(b'['),
+            Kind::Csv(writer) => {
+                write(writer, self.columns.iter().map(|column| Cow::Borrowed(*column)));
+                [BYTE_ORDER_MARK.as_bytes(), &self.take()].concat().into()
+            }
+            Kind::Json { piece, .. } => {
+                piece.push(b'[');
+                self.take()
+            }
         }
-        self.take()
     }
 
     /// One cell per column.

@@ -170,11 +170,12 @@ fn advice() -> AnyView {
                 </li>
                 <li>"Each line of the list makes one job. A batch has at most 200 jobs."</li>
                 <li>
-                    "For several placeholders, separate the values on a line with commas or tabs, in the order in which the placeholders first appear."
+                    "For several placeholders, separate the values on a line with commas, semicolons or tabs, in the order in which the placeholders first appear."
                 </li>
                 <li>
                     "The list is CSV: put a value that contains a comma or a line break in quotes, such as " <code>"\"Install, then configure\""</code> ". Write a quote inside such a value twice."
                 </li>
+                <li>"A first line with the names of the placeholders makes no job."</li>
                 <li>"The value of " <code>"{{page}}"</code> " becomes the job’s page."</li>
                 <li>"The jobs go into the queue. Up to 10 are sent at once while more than half of the hourly budget is free. The others follow evenly."</li>
             </ul>

@@ -123,7 +123,7 @@ async fn export_has_every_record_without_spreadsheet_formulas() {
     store.observe(&odd, &AuditEvent::new(Action::SignOut), app.clock().now()).await.unwrap();
     let response = ada.get("/admin/audit/export.csv").await;
     assert_eq!(response.header("content-disposition"), "attachment; filename=\"audit-2026-11-20.csv\"");
-    let lines: Vec<&str> = response.text.trim_end().split("\r\n").collect();
+    let lines: Vec<&str> = response.text.strip_prefix('\u{feff}').unwrap().trim_end().split("\r\n").collect();
     let unquoted = |line: &str| line.trim_matches('"').replace("\",\"", ",");
     assert_eq!(unquoted(lines[0]), "number,at,who,from,action,outcome,project,subject,detail,who_id");
     assert_eq!(lines.len(), 2_300 + 9);

@@ -1,8 +1,9 @@
-//! The list of values of a batch: CSV (RFC 4180) with commas or tabs, one record per job. Pure.
+//! The list of values of a batch: CSV (RFC 4180) with commas, semicolons or tabs, one record per job. Pure.
 //!
-//! A value in quotes may contain commas, tabs, line breaks, and doubled quotes. Blanks around a value are ignored. Invalid
+//! A value in quotes may contain separators, line breaks, and doubled quotes. Blanks around a value are ignored. Invalid
 //! input is an error, never a guess. A record with a tab outside quotes is separated by tabs, as in text copied from a
-//! spreadsheet. Any other record is separated by commas.
+//! spreadsheet. Any other record is separated by commas. If that gives no or one value although several are expected, or leaves text after
+//! a closing quote, it is separated by semicolons, as spreadsheets write files in many languages.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -23,12 +24,13 @@ pub(super) enum RecordError {
     TextAfterQuote(usize),
 }
 
-/// The records of `list`, up to the first invalid one.
-pub(super) fn records(list: &str) -> impl Iterator<Item = Result<Record<'_>, RecordError>> {
-    let (mut rest, mut line) = (list, 1);
+/// The records of `list`, up to the first invalid one. `columns`: the expected number of values in each.
+pub(super) fn records(list: &str, columns: usize) -> impl Iterator<Item = Result<Record<'_>, RecordError>> {
+    // Files begin with a byte order mark, and so does text that was copied from some of them.
+    let (mut rest, mut line) = (list.trim_start_matches('\u{feff}'), 1);
     std::iter::from_fn(move || {
         while !rest.is_empty() {
-            let (values, after) = match record(rest, line) {
+            let (values, after) = match record(rest, line, columns) {
                 Ok(record) => record,
                 Err(error) => {
                     rest = "";
@@ -64,7 +66,7 @@ impl fmt::Display for RecordError {
 
 /// `value` in the form that [`records`] parses back.
 pub fn quoted(value: &str) -> Cow<'_, str> {
-    let is_plain = !value.contains([',', '\t', '\n', '\r', '"']) && value.trim() == value;
+    let is_plain = !value.contains([',', ';', '\t', '\n', '\r', '"', '\u{feff}']) && value.trim() == value;
     match is_plain {
         true => Cow::Borrowed(value),
         false => Cow::Owned(format!("\"{}\"", value.replace('"', "\"\""))),
@@ -75,11 +77,19 @@ pub fn quoted(value: &str) -> Cow<'_, str> {
 type Parsed<'a> = (Vec<Cow<'a, str>>, &'a str);
 
 /// The record at the beginning of `text`.
-fn record(text: &str, line: usize) -> Result<Parsed<'_>, RecordError> {
+fn record(text: &str, line: usize, columns: usize) -> Result<Parsed<'_>, RecordError> {
     match separated(text, '\t', line) {
+        Ok(record) if record.0.len() > 1 => return Ok(record),
+        Err(error @ RecordError::NotClosed(_)) => return Err(error),
+        _ => {}
+    }
+    let by_commas = separated(text, ',', line);
+    if by_commas.as_ref().is_ok_and(|record| record.0.len() > 1 || columns <= 1) {
+        return by_commas;
+    }
+    match separated(text, ';', line) {
         Ok(record) if record.0.len() > 1 => Ok(record),
-        Err(error @ RecordError::NotClosed(_)) => Err(error),
-        _ => separated(text, ',', line),
+        _ => by_commas,
     }
 }
 
@@ -134,10 +144,14 @@ mod tests {
 
     /// The line and the values of each record.
     fn read(list: &str) -> Result<Vec<(usize, Vec<String>)>, RecordError> {
+        read_columns(list, 2)
+    }
+
+    fn read_columns(list: &str, columns: usize) -> Result<Vec<(usize, Vec<String>)>, RecordError> {
         let owned = |record: Record<'_>| {
             (record.line, record.values.into_iter().map(Cow::into_owned).collect::<Vec<_>>())
         };
-        records(list).map(|record| record.map(owned)).collect()
+        records(list, columns).map(|record| record.map(owned)).collect()
     }
 
     fn values(list: &str) -> Vec<Vec<String>> {
@@ -164,6 +178,26 @@ mod tests {
     }
 
     #[test]
+    fn semicolons_separate_values_where_commas_do_not() {
+        let expected = vec![(1, vec!["a, b".to_owned(), "c; d".to_owned()])];
+        assert_eq!(read("\"a, b\";\"c; d\"\r\n"), Ok(expected));
+        assert_eq!(values("/a;calm\n/b;loud"), [["/a", "calm"], ["/b", "loud"]]);
+        assert_eq!(values("x;\"a\nb\""), [["x", "a\nb"]]);
+        assert_eq!(values("\"x;y\",z"), [["x;y", "z"]]);
+        // One value is expected.
+        let one = read_columns("first; then second\n\"a\";\"b\"", 1);
+        let values: Vec<_> =
+            one.unwrap_or_else(|error| panic!("{error}")).into_iter().map(|(_, values)| values).collect();
+        assert_eq!(values, [vec!["first; then second".to_owned()], vec!["a".to_owned(), "b".to_owned()]]);
+    }
+
+    #[test]
+    fn byte_order_mark_is_no_part_of_the_first_value() {
+        assert_eq!(values("\u{feff}/a,calm\n/b,loud"), [["/a", "calm"], ["/b", "loud"]]);
+        assert_eq!(values("\u{feff}\"/a\",calm"), [["/a", "calm"]]);
+    }
+
+    #[test]
     fn records_have_the_lines_on_which_they_begin() {
         let lines =
             |list| read(list).map(|records| records.iter().map(|(line, _)| *line).collect::<Vec<_>>());
@@ -183,10 +217,9 @@ mod tests {
         /// The crate `csv` writes records that this module parses.
         #[test]
         fn records_of_another_writer_are_read_unchanged(
-            table in prop::collection::vec(prop::collection::vec("[ab,\"\t\n é]{1,6}", 2..4), 0..5),
-            with_tabs: bool,
+            table in prop::collection::vec(prop::collection::vec("[ab,;\"\t\n é]{1,6}", 2..4), 0..5),
+            separator in prop::sample::select(vec![b'\t', b',', b';']),
         ) {
-            let separator = if with_tabs { b'\t' } else { b',' };
             let mut writer = WriterBuilder::new()
                 .delimiter(separator)
                 .quote_style(csv::QuoteStyle::Always)
@@ -200,14 +233,14 @@ mod tests {
         }
 
         #[test]
-        fn quoted_values_are_read_unchanged(value in "[ab,\"\t\n\r é]{1,6}") {
+        fn quoted_values_are_read_unchanged(value in "[ab,;\"\t\n\r é\u{feff}]{1,6}") {
             let list = [quoted(&value), quoted("next")].join("\n");
             prop_assert_eq!(values(&list), [[value], ["next".to_owned()]]);
         }
 
         #[test]
-        fn any_text_is_read_to_its_end(list in "[ab,\"\t\n ]{0,40}") {
-            for record in records(&list).flatten() {
+        fn any_text_is_read_to_its_end(list in "[ab,;\"\t\n ]{0,40}") {
+            for record in records(&list, 2).flatten() {
                 prop_assert!(!record.values.is_empty() && record.line <= list.lines().count());
             }
         }
