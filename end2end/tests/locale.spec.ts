@@ -52,3 +52,20 @@ for (const [locale, days, number] of [
     });
   });
 }
+
+/** Locales whose usual calendar counts other years. */
+for (const [locale, years] of [["th-TH", /25[67]\d/], ["fa-IR", /[1\u06f1][4\u06f4][0\u06f0]\p{Nd}/u]] as const) {
+  test.describe(`in ${locale}`, () => {
+    test.use({ locale });
+
+    test("all dates of a page have one calendar", async ({ page, api }) => {
+      const { id } = await api.annotate(day(5), "Version 3 was released");
+      for (const path of [`${ANALYTICS}?${inUrl(RANGE())}`, at("/jobs"), at("")]) {
+        await open(page, path);
+        await expect.poll(() => visibleText(page)).not.toMatch(/\d{4}-\d{2}-\d{2}/);
+        expect(await visibleText(page)).not.toMatch(years);
+      }
+      await api.removeAnnotation(id);
+    });
+  });
+}

@@ -71,7 +71,8 @@ fn format(options: Options) -> Function {
             return format.clone();
         }
         let fields = Object::new();
-        for (name, value) in options {
+        // Date fields, addresses and the charts' own labels have this calendar in every locale.
+        for (name, value) in options.iter().chain(&[("calendar", "gregory")]) {
             let _ = Reflect::set(&fields, &(*name).into(), &(*value).into());
         }
         // Without an explicit locale: the user's.
