@@ -1,6 +1,7 @@
 //! Bad input gets a problem that names the mistake, and nothing is sent.
 
 use reqwest::Method;
+use serde_json::Value;
 
 use super::Script;
 use crate::api_tokens::problem;
@@ -71,6 +72,36 @@ async fn body_that_is_not_json_is_refused() {
     let plain =
         script.request(Method::POST, JOBS).header("idempotency-key", "key").body("{\"prompt\": \"x\"}");
     problem(&script.client.send(plain).await, 415, "unsupported_media_type");
+}
+
+#[tokio::test]
+async fn compressed_body_is_refused() {
+    let app = TestApp::start().await;
+    let script = Script::of(&app).await;
+    for (encoding, status) in [("gzip", 415), ("br", 415), ("identity, gzip", 415), ("identity", 201)] {
+        app.upstream.accepts_jobs().await;
+        let request =
+            script.request(Method::POST, JOBS).header("idempotency-key", encoding.replace(", ", "-"));
+        let request = request.header("content-encoding", encoding).json(&json!({"prompt": encoding}));
+        assert_eq!(script.client.send(request).await.status, status, "{encoding}");
+    }
+    assert_eq!(app.upstream.posts().await.len(), 1);
+    let vera = app.sign_in("vera").await;
+    let form = vera.call("/api/jobs/list", &[("project", "docs")]).header("content-encoding", "gzip");
+    vera.send(form).await.refused(415, "bad_input");
+}
+
+#[tokio::test]
+async fn byte_order_mark_before_json_is_ignored() {
+    let app = TestApp::start().await;
+    app.upstream.accepts_jobs().await;
+    let script = Script::of(&app).await;
+    let request = script.request(Method::POST, JOBS).header("idempotency-key", "key");
+    let body = "\u{feff}{\"prompt\": \"Fix typos\"}";
+    let response = script.client.send(request.header("content-type", "application/json").body(body)).await;
+    assert_eq!(response.status, 201, "{}", response.text);
+    let posts = app.upstream.posts().await;
+    assert_eq!(posts[0].body_json::<Value>().unwrap(), json!({"prompt": "Fix typos"}));
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
-use axum::http::{Method, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use http_body_util::BodyExt;
@@ -55,11 +55,19 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Browsers let any site post `text/plain` and `multipart/form-data` without a preflight request, and server functions
 /// would accept fields from them.
 pub(super) async fn url_encoded_only(request: Request, next: Next) -> Response {
-    if request.method() == Method::POST && !is_url_encoded(&request) {
-        let error = AppError::bad_input("Server functions accept only url-encoded fields.");
+    let is_fields = is_url_encoded(&request) && !is_encoded(request.headers());
+    if request.method() == Method::POST && !is_fields {
+        let error =
+            AppError::bad_input("Server functions accept only url-encoded fields, without compression.");
         return error_response(StatusCode::UNSUPPORTED_MEDIA_TYPE, error);
     }
     next.run(request).await
+}
+
+/// Whether a body is compressed, or encoded otherwise.
+pub(super) fn is_encoded(headers: &HeaderMap) -> bool {
+    let mut encodings = headers.get_all(header::CONTENT_ENCODING).iter();
+    encodings.any(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
 /// A post without a body needs no content type.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::body::HttpBody;
+use axum::body::{Bytes, HttpBody};
 use axum::extract::{Extension, FromRequest, FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -17,6 +17,9 @@ use crate::server::http::router::bodies;
 use crate::server::request::problem::Problem;
 use crate::server::state::AppState;
 use model::error::AppError;
+
+/// In UTF-8. Some programs on Windows write it.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// How long a client may take to send a body.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -63,7 +66,7 @@ impl<T: DeserializeOwned> FromRequest<AppState> for Body<T> {
 }
 
 /// The layer of all endpoints that need a token, inside of the check of the token: they get a body when it is complete, and only if the token is
-/// still valid then.
+/// still valid then. A byte order mark before JSON is removed.
 pub(super) async fn whole_body(
     State(state): State<AppState>,
     Extension(caller): Extension<TokenCaller>,
@@ -74,8 +77,15 @@ pub(super) async fn whole_body(
     if body.is_end_stream() {
         return Ok(next.run(Request::from_parts(parts, body)).await);
     }
-    let body = whole(body, most_bytes(&state), PATIENCE).await?;
+    if bodies::is_encoded(&parts.headers) {
+        let detail = "Send the body without compression: no Content-Encoding is accepted.";
+        return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail));
+    }
+    let mut body = Bytes::from(whole(body, most_bytes(&state), PATIENCE).await?);
     caller.must_still_be_valid().await?;
+    if body.starts_with(BYTE_ORDER_MARK) {
+        body = body.slice(BYTE_ORDER_MARK.len()..);
+    }
     Ok(next.run(Request::from_parts(parts, body.into())).await)
 }
 
