@@ -56,7 +56,7 @@ fn refusals() -> Vec<(String, ResponseTemplate)> {
 fn broken_answers(upstream: &str) -> Vec<(String, ResponseTemplate)> {
     let job = remote_job("job_1", "active").to_string();
     let mut table = Vec::new();
-    for status in [500, 502, 503, 504] {
+    for status in [408, 500, 502, 503, 504] {
         table.push((
             format!("{status}"),
             ResponseTemplate::new(status).set_body_json(json!({"error": "sorry"})),
@@ -86,6 +86,9 @@ fn broken_answers(upstream: &str) -> Vec<(String, ResponseTemplate)> {
         "{\"id\":\"\"}",
         "{\"id\":{}}",
         "{\"id\":\"..\"}",
+        "{\"id\":\"a\\tb\"}",
+        "{\"id\":\".\\t.\"}",
+        "{\"id\":\"a\\r\\nb\"}",
         &format!("{job}{job}"),
         &format!("\u{feff}{job}"),
         &"[".repeat(100_000),
@@ -108,6 +111,26 @@ fn broken_answers(upstream: &str) -> Vec<(String, ResponseTemplate)> {
         .insert_header("content-encoding", "gzip");
     table.push(("not the gzip of its header".to_owned(), not_gzip));
     table
+}
+
+#[tokio::test]
+async fn words_of_a_failing_platform_are_in_the_reason() {
+    let app = TestApp::start().await;
+    let olga = app.operator().await;
+    for status in [500, 503] {
+        let words = format!("no <disk>\nleft {}", "x".repeat(400));
+        app.upstream.reset().await;
+        app.upstream.on_create(ResponseTemplate::new(status).set_body_json(json!({ "error": words }))).await;
+        let job = olga.created(&format!("Fix {status}")).await;
+        let reason = job["reason"].as_str().unwrap();
+        assert!(reason.contains(&format!("(status {status}: “no <disk>left xxx")), "{reason}");
+        assert!(
+            reason.ends_with("It may or may not have started the work.") && reason.len() < 420,
+            "{reason}"
+        );
+        let page = olga.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await.text;
+        assert!(page.contains("no &lt;disk&gt;left"), "{page}");
+    }
 }
 
 /// Starts a job, and checks that it ended in `state` after one request, with its text stored.

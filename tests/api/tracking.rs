@@ -44,6 +44,47 @@ async fn respond_with(app: &TestApp, response: ResponseTemplate) {
     app.upstream.on_read(response).await;
 }
 
+#[tokio::test]
+async fn words_of_docket_in_a_status_are_no_events_of_docket() {
+    let app = TestApp::with(frozen()).await;
+    let olga = app.operator().await;
+    let words = [
+        "queued",
+        "sending",
+        "accepted",
+        "rejected",
+        "cancelled",
+        "unknown",
+        "archived here",
+        "brought back here",
+        "dismissed",
+        "dismissal undone",
+        "pull_request.merged",
+        "pull_request.closed",
+        "pull_request.stale",
+        "not found",
+        "no end",
+    ];
+    for (n, word) in words.into_iter().enumerate() {
+        let id = format!("job_{n}");
+        app.upstream.reset().await;
+        app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job(&id, word))).await;
+        app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job(&id, word))).await;
+        let job = olga.created(&format!("Fix {n}")).await;
+        let shown = format!("reported {word}");
+        assert_eq!((&job["state"], &job["remote"]["status"]), (&json!("other"), &json!(shown)), "{word}");
+        poll_after(&app, SLOWEST_READ).await;
+        let history = olga.job(&job).await["history"].take();
+        let mut events: Vec<&str> =
+            history.as_array().unwrap().iter().map(|entry| entry["state"].as_str().unwrap()).collect();
+        events.retain(|event| *event != shown);
+        assert_eq!(events, ["queued", "sending", "accepted"], "{word}");
+        let page = olga.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await.text;
+        assert!(page.contains(&shown) && !page.contains("Sent 2 times"), "{word}: {page}");
+        assert_eq!(badge(&olga, &job).await["tracked"], true, "{word}");
+    }
+}
+
 async fn badge(operator: &Browser, job: &Value) -> Value {
     let jobs = job["id"].as_str().unwrap();
     operator.post_json("/api/jobs/statuses", &[("project", "docs"), ("jobs", jobs)]).await[0].clone()

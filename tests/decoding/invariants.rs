@@ -1,9 +1,11 @@
 //! Invariants of every upstream response, for any bytes. The tests of this folder assert them on generated and
 //! stored responses, and so do the fuzz targets.
 
+use clients::upstream::client::below;
 use clients::upstream::decode::{self, LARGEST_COUNT, PageViewsResponse, TEXT_MAX_CHARS};
-use model::job::{DeliveryState, JobState, RemoteJob};
+use model::job::{DeliveryState, JobState, RemoteJob, reported};
 use model::page_views::{PageViews, ViewCounts};
+use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 /// Fields of a job that may be missing, null or anything.
@@ -60,7 +62,8 @@ fn a_job_whatever_its_fields_are(value: &Value) {
 fn has_an_id(id: &Value) -> bool {
     let whole = |id: &str| {
         let segment = !matches!(id, "" | "." | "..");
-        segment && id.chars().count() <= TEXT_MAX_CHARS && !id.contains(['\0', char::REPLACEMENT_CHARACTER])
+        let plain = !id.contains(char::is_control) && !id.contains(char::REPLACEMENT_CHARACTER);
+        segment && plain && id.chars().count() <= TEXT_MAX_CHARS
     };
     id.is_number() || id.as_str().is_some_and(whole)
 }
@@ -72,7 +75,7 @@ fn is_sound(job: &RemoteJob, response: &Value) {
     match response["status"].as_str().filter(|status| !status.is_empty()) {
         Some(status) => {
             let stored: String = status.chars().take(TEXT_MAX_CHARS).collect();
-            assert_eq!(job.status, stored.replace('\0', "\u{fffd}"));
+            assert_eq!(job.status, reported(stored.replace('\0', "\u{fffd}")));
         }
         None => assert!(!job.status.is_empty()),
     }
@@ -84,12 +87,22 @@ fn is_sound(job: &RemoteJob, response: &Value) {
 
 fn has_sound_texts(job: &RemoteJob) {
     assert!(has_an_id(&json!(job.id)) && !job.status.is_empty());
+    is_requested_by_its_id(&job.id);
     for text in [&job.model, &job.repository, &job.git_ref, &job.pr_link].into_iter().flatten() {
         assert!(!text.is_empty() && text.chars().count() <= TEXT_MAX_CHARS);
     }
     // The model round-trips through its serialization.
     let wire = serde_json::to_string(job).expect("a job can be written");
     assert_eq!(&serde_json::from_str::<RemoteJob>(&wire).expect("and read"), job);
+}
+
+/// A request about the job names exactly its id, as the only new part of the path.
+fn is_requested_by_its_id(id: &str) {
+    let base = "https://platform.test/prefix/".parse().expect("a URL");
+    let url = below(&base, &["v2", "agent", "docs", "job", id, "message"]);
+    let segments: Vec<_> =
+        url.path_segments().expect("a path").map(|it| percent_decode_str(it).decode_utf8_lossy()).collect();
+    assert_eq!(segments, ["prefix", "v2", "agent", "docs", "job", id, "message"], "{url}");
 }
 
 /// Decodes bytes as page views and, if they are JSON, uses them as a row and as totals.

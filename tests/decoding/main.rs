@@ -42,6 +42,7 @@ fn any_leaf() -> BoxedStrategy<Value> {
         any::<u64>().prop_map(Value::from),
         any::<f64>().prop_map(Value::from),
         text(".{0,12}").prop_map(Value::from),
+        text("[a.%/?#\\\\ \t\r\n\u{7f}\u{85}]{0,5}").prop_map(Value::from),
     ]
     .boxed()
 }

@@ -210,7 +210,7 @@ pub enum CheckFailure {
 }
 
 /// An event of a pull request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
 #[strum(const_into_str)]
 pub enum PullRequestEvent {
     #[strum(serialize = "pull_request.merged")]

@@ -184,8 +184,10 @@ fn advice(error: &UpstreamError) -> &'static str {
         UpstreamError::LimitReached { .. } => "The hour's limit is used up: try again later.",
         UpstreamError::Refused { .. } => "Check DOCKET_UPSTREAM_URL and DOCKET_PROJECTS.",
         UpstreamError::TimedOut => "It may be busy: try again, or raise DOCKET_UPSTREAM_TIMEOUT_SECONDS.",
-        UpstreamError::Status(500..) => "It may be down: try again later, and check DOCKET_UPSTREAM_URL.",
-        UpstreamError::Status(_) | UpstreamError::BrokenOff | UpstreamError::BadAnswer(_) => {
+        UpstreamError::Status { status: 500.., .. } => {
+            "It may be down: try again later, and check DOCKET_UPSTREAM_URL."
+        }
+        UpstreamError::Status { .. } | UpstreamError::BrokenOff | UpstreamError::BadAnswer(_) => {
             "Check that DOCKET_UPSTREAM_URL is the admin API's base address."
         }
     }

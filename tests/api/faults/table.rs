@@ -95,7 +95,7 @@ pub(super) fn table() -> Vec<Row> {
         row("401",                   status(401, r#"{"error":"expired"}"#),             Rejected, Same, FAILED,  ONCE),
         row("403 as a page",         status(403, "<html><b>Forbidden</b></html>"),      Rejected, Same, FAILED,  ONCE),
         row("404",                   status(404, r#"{"error":"no such job"}"#),         Rejected, Same, FAILED,  ONCE),
-        row("408",                   status(408, ""),                                   Rejected, Same, FAILED,  ONCE),
+        row("408",                   status(408, ""),                                   Unknown,  Same, FAILED,  AWAY),
         row("422 of odd types",      status(422, r#"{"error":{"a":[1]},"details":7}"#), Rejected, Same, FAILED,  ONCE),
         row("429",                   fault(json!({"kind": "too-many"})),                Rejected, Same, LIMITED, ONCE),
         row("429 for no time",       too_many("0"),                                     Rejected, Same, LIMITED, REQUESTED_RETRIES),

@@ -217,7 +217,8 @@ impl Upstream {
             let pause = retry::after(response.headers().get(RETRY_AFTER), self.clock.now());
             return Err(UpstreamError::LimitReached { pause });
         }
-        if status.is_client_error() {
+        // A proxy may send 408 although the platform has the request.
+        if status.is_client_error() && status != StatusCode::REQUEST_TIMEOUT {
             // The status decides; if the body is incomplete, only the explanation is lost.
             let explanation = body::read(response).await.unwrap_or_default();
             return Err(UpstreamError::Refused {
@@ -226,7 +227,9 @@ impl Upstream {
             });
         }
         if !status.is_success() {
-            return Err(UpstreamError::Status(status.as_u16()));
+            let explanation = body::read(response).await.unwrap_or_default();
+            let words = self.words(&explanation).map(|words| format!(": “{words}”")).unwrap_or_default();
+            return Err(UpstreamError::Status { status: status.as_u16(), words });
         }
         body::read(response).await
     }
@@ -256,20 +259,28 @@ impl Upstream {
     }
 
     fn explain(&self, status: StatusCode, body: &[u8]) -> String {
-        let text = decode::error_message(body)
-            .unwrap_or_else(|| status.canonical_reason().unwrap_or("no reason given").to_owned());
-        let masked = self.key.mask(&text);
-        masked.chars().filter(|c| !c.is_control()).take(300).collect()
+        let without = || status.canonical_reason().unwrap_or("no reason given").to_owned();
+        self.words(body).unwrap_or_else(without)
     }
 
-    /// The base URL with path segments appended, each percent-encoded.
-    fn url(&self, segments: &[&str]) -> Url {
-        let mut url = (*self.base_url).clone();
-        if let Ok(mut path) = url.path_segments_mut() {
-            path.pop_if_empty().extend(segments);
-        }
-        url
+    /// The platform's own words in the body of an error, on one line of limited length.
+    fn words(&self, body: &[u8]) -> Option<String> {
+        let masked = self.key.mask(&decode::error_message(body)?);
+        Some(masked.chars().filter(|c| !c.is_control()).take(300).collect())
     }
+
+    fn url(&self, segments: &[&str]) -> Url {
+        below(&self.base_url, segments)
+    }
+}
+
+/// The base URL with path segments appended, each percent-encoded.
+pub fn below(base_url: &Url, segments: &[&str]) -> Url {
+    let mut url = base_url.clone();
+    if let Ok(mut path) = url.path_segments_mut() {
+        path.pop_if_empty().extend(segments);
+    }
+    url
 }
 
 fn no_response(error: reqwest::Error) -> UpstreamError {

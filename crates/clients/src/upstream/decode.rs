@@ -9,7 +9,7 @@ pub(crate) mod json;
 use serde_json::Value;
 
 use super::UpstreamError;
-use model::job::RemoteJob;
+use model::job::{RemoteJob, reported};
 use model::page_views::{PageViews, ViewCounts};
 
 use count::Counter;
@@ -34,10 +34,10 @@ const MAX_DETAILS: usize = 20;
 /// Decodes a job. Required: an object with an `id`.
 pub fn job(body: &[u8]) -> Result<RemoteJob, UpstreamError> {
     let value = value_in(body)?;
-    let id = id(&value["id"]).ok_or_else(|| UpstreamError::BadAnswer("a job without an id".to_owned()))?;
+    let id = id(&value["id"])?;
     Ok(RemoteJob {
         id,
-        status: text(&value["status"]).unwrap_or_else(|| "(no status)".to_owned()),
+        status: text(&value["status"]).map_or_else(|| "(no status)".to_owned(), reported),
         model: text(&value["model"]),
         repository: text(&value["source"]["repository"]),
         git_ref: text(&value["source"]["ref"]),
@@ -87,11 +87,21 @@ fn value_in(body: &[u8]) -> Result<Value, UpstreamError> {
     json::json(body).ok_or_else(|| UpstreamError::BadAnswer("not JSON".to_owned()))
 }
 
-/// A complete id that is a valid path segment. `.` and `..` would change the path of a request. A truncated id, or one
-/// with replaced characters, would name another job.
-fn id(value: &Value) -> Option<String> {
-    let long = value.as_str().is_some_and(|id| id.chars().nth(TEXT_MAX_CHARS).is_some());
-    text(value).filter(|id| !long && id != "." && id != ".." && !id.contains(char::REPLACEMENT_CHARACTER))
+/// A complete id that is a valid path segment. `.` and `..` would change the path of a request, and URLs have no tabs and line ends: without them,
+/// the id would name another job. So would a truncated id, or one with replaced characters.
+fn id(value: &Value) -> Result<String, UpstreamError> {
+    let unusable = |what: &str| Err(UpstreamError::BadAnswer(format!("a job {what}")));
+    if value.as_str().is_some_and(|id| id.chars().nth(TEXT_MAX_CHARS).is_some()) {
+        return unusable("whose id is too long");
+    }
+    match text(value) {
+        None => unusable("without an id"),
+        Some(id) if id.contains(char::is_control) || id.contains(char::REPLACEMENT_CHARACTER) => {
+            unusable("whose id has control characters")
+        }
+        Some(id) if id == "." || id == ".." => unusable("whose id is no part of a URL"),
+        Some(id) => Ok(id),
+    }
 }
 
 /// A non-empty text without NUL characters, which PostgreSQL refuses. Numbers are converted to their digits.

@@ -17,7 +17,7 @@ pub enum UpstreamError {
     /// Status 429: definitely not accepted, and nothing of this kind may be sent for `pause`.
     #[error("the platform's own limit is reached")]
     LimitReached { pause: Duration },
-    /// Another 4xx status: definitely not accepted.
+    /// Another 4xx status than 408: definitely not accepted.
     #[error("the platform refused with status {status}: {message}")]
     Refused { status: u16, message: String },
     /// The deadline passed after the request was sent: may have been accepted.
@@ -26,9 +26,9 @@ pub enum UpstreamError {
     /// The connection failed before a response: may have been accepted.
     #[error("the platform closed the connection")]
     BrokenOff,
-    /// A 5xx status or a redirect: may have been accepted.
-    #[error("the platform responded with status {0}")]
-    Status(u16),
+    /// A 5xx status, 408 or a redirect: may have been accepted. `words`: a colon and what the platform says, or nothing.
+    #[error("the platform responded with status {status}{words}")]
+    Status { status: u16, words: String },
     /// An incomplete or invalid response: may have been accepted.
     #[error("the platform sent an invalid response ({0})")]
     BadAnswer(String),
@@ -39,7 +39,7 @@ impl UpstreamError {
     pub fn may_have_been_accepted(&self) -> bool {
         match self {
             Self::NotConnected(_) | Self::LimitReached { .. } | Self::Refused { .. } => false,
-            Self::TimedOut | Self::BrokenOff | Self::Status(_) | Self::BadAnswer(_) => true,
+            Self::TimedOut | Self::BrokenOff | Self::Status { .. } | Self::BadAnswer(_) => true,
         }
     }
 
@@ -61,7 +61,7 @@ impl UpstreamError {
             Self::Refused { .. } => UpstreamOutcome::Refused,
             Self::TimedOut => UpstreamOutcome::TimedOut,
             Self::BrokenOff => UpstreamOutcome::BrokenOff,
-            Self::Status(_) => UpstreamOutcome::Failed,
+            Self::Status { .. } => UpstreamOutcome::Failed,
             Self::BadAnswer(_) => UpstreamOutcome::BadAnswer,
         }
     }
@@ -86,8 +86,8 @@ impl UpstreamError {
             Self::BrokenOff => {
                 "The platform closed the connection. It may or may not have started the work.".to_owned()
             }
-            Self::Status(status) => {
-                format!("The platform failed (status {status}). It may or may not have started the work.")
+            Self::Status { status, words } => {
+                format!("The platform failed (status {status}{words}). It may or may not have started the work.")
             }
             Self::BadAnswer(_) => {
                 "The platform's answer could not be understood. It may or may not have started the work.".to_owned()
@@ -122,9 +122,9 @@ impl From<UpstreamError> for AppError {
                 ErrorCode::UpstreamFailed,
                 "The platform closed the connection. Please try again in a moment.".to_owned(),
             ),
-            UpstreamError::Status(status) => (
+            UpstreamError::Status { status, words } => (
                 ErrorCode::UpstreamFailed,
-                format!("The platform failed (status {status}). Please try again in a moment."),
+                format!("The platform failed (status {status}{words}). Please try again in a moment."),
             ),
             UpstreamError::BadAnswer(_) => (
                 ErrorCode::UpstreamFailed,

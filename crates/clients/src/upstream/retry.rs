@@ -103,7 +103,7 @@ fn may_help(operation: Operation, error: &UpstreamError) -> bool {
     match (operation, error) {
         (_, UpstreamError::NotConnected(_)) => true,
         (Operation::Create | Operation::FollowUp, _) => false,
-        (_, UpstreamError::Status(status)) => matches!(status, 502..=504),
+        (_, UpstreamError::Status { status, .. }) => matches!(status, 408 | 502..=504),
         (_, UpstreamError::LimitReached { .. } | UpstreamError::BrokenOff) => true,
         _ => false,
     }
@@ -112,6 +112,10 @@ fn may_help(operation: Operation, error: &UpstreamError) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn failed(status: u16) -> UpstreamError {
+        UpstreamError::Status { status, words: String::new() }
+    }
 
     const NOW: &str = "2026-11-21T10:00:00Z";
 
@@ -144,8 +148,8 @@ mod tests {
     fn prompt_is_retried_only_if_it_was_not_sent() {
         let errors = [
             UpstreamError::NotConnected("refused".to_owned()),
-            UpstreamError::Status(503),
-            UpstreamError::Status(500),
+            failed(503),
+            failed(500),
             UpstreamError::LimitReached { pause: Duration::ZERO },
             UpstreamError::BrokenOff,
             UpstreamError::TimedOut,
@@ -164,7 +168,7 @@ mod tests {
     #[test]
     fn retries_are_limited_to_a_tenth_of_calls() {
         let (retries, now) = (Retries::default(), Instant::now());
-        let error = UpstreamError::Status(503);
+        let error = failed(503);
         (0..200).for_each(|_| retries.count(now));
         let pause =
             |tries, now| retries.pause(Operation::Read, &error, tries, now, now + Duration::from_secs(30));

@@ -86,6 +86,18 @@ impl TimelineState {
     }
 }
 
+/// How an undocumented status begins that would be taken for a word of Docket's own.
+const MARK: &str = "reported ";
+
+/// A status of the upstream as it is stored: a word of Docket's own, such as `sending`, gets a mark, so that it is not taken for an event of Docket.
+pub fn reported(status: String) -> String {
+    match TimelineState::from(status.as_str()) {
+        TimelineState::Reported(_) => status,
+        TimelineState::Other(_) if !status.starts_with(MARK) => status,
+        _ => [MARK, &status].concat(),
+    }
+}
+
 impl ReportedStatus {
     pub const fn as_str(self) -> &'static str {
         self.into_str()
@@ -158,6 +170,22 @@ mod tests {
         }
         for name in ["paused", "Completed", ""] {
             assert_eq!(TimelineState::from(name), TimelineState::Other(name.to_owned()));
+        }
+    }
+
+    #[test]
+    fn words_of_docket_are_marked_in_a_status_and_others_unchanged() {
+        let own = DeliveryState::VARIANTS.iter().map(|state| state.as_str());
+        let own = own.chain(TimelineMark::VARIANTS.iter().map(|mark| mark.as_str()));
+        let own = own.chain(PullRequestEvent::VARIANTS.iter().map(|event| event.as_str()));
+        for word in own.chain([NOT_FOUND, NO_END, "reported sending", "reported "]) {
+            let stored = reported(word.to_owned());
+            assert_eq!(stored, format!("reported {word}"));
+            assert_eq!(TimelineState::from(stored.as_str()), TimelineState::Other(stored));
+        }
+        let documented = ReportedStatus::VARIANTS.iter().map(|status| status.as_str());
+        for word in documented.chain(["paused", "reported", "Sending", ""]) {
+            assert_eq!(reported(word.to_owned()), word);
         }
     }
 

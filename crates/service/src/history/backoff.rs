@@ -121,7 +121,7 @@ pub(super) fn concerns_project(error: &UpstreamError) -> bool {
         UpstreamError::Refused { status, .. } => [401, 403, 404].contains(status),
         UpstreamError::TimedOut
         | UpstreamError::BrokenOff
-        | UpstreamError::Status(_)
+        | UpstreamError::Status { .. }
         | UpstreamError::BadAnswer(_) => false,
     }
 }
@@ -144,7 +144,7 @@ pub(super) fn cause(error: &UpstreamError) -> FetchFailure {
         UpstreamError::TimedOut => FetchFailure::TimedOut,
         UpstreamError::Refused { .. } => FetchFailure::Refused,
         UpstreamError::LimitReached { .. } => FetchFailure::LimitReached,
-        UpstreamError::BrokenOff | UpstreamError::Status(_) | UpstreamError::BadAnswer(_) => {
+        UpstreamError::BrokenOff | UpstreamError::Status { .. } | UpstreamError::BadAnswer(_) => {
             FetchFailure::Failed
         }
     }
@@ -232,7 +232,8 @@ mod tests {
         }
         assert!(concerns_project(&UpstreamError::NotConnected(String::new())));
         assert!(
-            !concerns_project(&UpstreamError::Status(500)) && !concerns_project(&UpstreamError::TimedOut)
+            !concerns_project(&UpstreamError::Status { status: 500, words: String::new() })
+                && !concerns_project(&UpstreamError::TimedOut)
         );
     }
 

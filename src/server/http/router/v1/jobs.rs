@@ -188,7 +188,7 @@ pub(super) async fn list_jobs(
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs", tag = TAG,
     params(("project" = String, Path), IdempotencyKey),
     request_body = NewJob,
-    responses((status = CREATED, body = inline(SentJob), description = "The platform received the prompt."),
+    responses((status = CREATED, body = inline(SentJob), description = "The prompt has an outcome: the state says whether the platform accepted it."),
         (status = ACCEPTED, body = inline(SentJob), description = "The prompt is queued, or is still being sent."),
         ReadErrors, PromptErrors))]
 pub(super) async fn start_job(
@@ -222,7 +222,7 @@ pub(super) async fn get_job(
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/messages", tag = TAG,
     params(OfJob, IdempotencyKey),
     request_body = NewFollowUp,
-    responses((status = CREATED, body = inline(SentFollowUp), description = "The platform received the prompt."),
+    responses((status = CREATED, body = inline(SentFollowUp), description = "The prompt has an outcome: the state says whether the platform accepted it."),
         (status = ACCEPTED, body = inline(SentFollowUp), description = "The prompt is queued, or is still being sent."),
         ReadErrors, PromptErrors))]
 pub(super) async fn send_follow_up(
