@@ -12,7 +12,7 @@ use service::response_size::{FREE_MAX_BYTES, WHOLE_MAX_BYTES};
 
 use crate::gate::endpoints;
 use crate::helpers::{Browser, TestApp, TestResponse, json, until};
-use filled::{Filled, JOBS, LONG_FOLLOW_UPS, PEOPLE, REQUESTS, TEMPLATES, TOKENS, VIEWS};
+use filled::{Filled, JOBS, PEOPLE, REQUESTS, TEMPLATES, TOKENS, VIEWS};
 
 /// They end the session that calls them.
 const SIGN_OUT: [&str; 2] = ["/api/session/logout", "/api/account/sign-out-others"];
@@ -118,15 +118,15 @@ async fn job_with_long_follow_ups_is_read_part_by_part() {
         }
         before = (earlier + 1).to_string();
     }
-    assert_eq!(count, LONG_FOLLOW_UPS);
+    assert_eq!(count, filled.stored.follow_ups);
     // The JSON API streams all of them.
     let response = filled.script(&format!("/projects/docs/jobs/{}", filled.stored.long_job)).await;
     let job = response.json();
-    assert_eq!(job["follow_ups"].as_array().unwrap().len(), LONG_FOLLOW_UPS);
+    assert_eq!(job["follow_ups"].as_array().unwrap().len(), filled.stored.follow_ups);
     assert!(response.bytes.len() > 10 * WHOLE_MAX_BYTES, "{} bytes", response.bytes.len());
     let prompts: BTreeSet<&str> =
         job["follow_ups"].as_array().unwrap().iter().map(|it| it["prompt"].as_str().unwrap()).collect();
-    assert_eq!(prompts.len(), LONG_FOLLOW_UPS, "a follow-up is there twice");
+    assert_eq!(prompts.len(), filled.stored.follow_ups, "a follow-up is there twice");
 }
 
 #[tokio::test]
@@ -179,7 +179,8 @@ async fn tools_end_lists_early_with_text_and_content_together() {
     assert!(jobs.len() == JOBS && calls > JOBS / 100 + 1, "{} jobs in {calls} calls", jobs.len());
     let (mut follow_ups, mut before) = (0, Value::Null);
     loop {
-        let arguments = json!({"project": "docs", "job": filled.stored.long_job, "follow_ups_before": before});
+        let arguments =
+            json!({"project": "docs", "job": filled.stored.long_job, "follow_ups_before": before});
         let job = filled.tool("get_job", arguments).await;
         follow_ups += job["follow_ups"].as_array().unwrap().len();
         let earlier = job["earlier_follow_ups"].as_u64().unwrap();
@@ -188,7 +189,7 @@ async fn tools_end_lists_early_with_text_and_content_together() {
         }
         before = json!(earlier + 1);
     }
-    assert_eq!(follow_ups, LONG_FOLLOW_UPS);
+    assert_eq!(follow_ups, filled.stored.follow_ups);
     let (mut rows, mut offset) = (0, Value::from(0));
     while !offset.is_null() {
         let days = json!({"project": "docs", "from": "2026-11-20", "to": "2026-11-20", "limit": 250, "offset": offset});

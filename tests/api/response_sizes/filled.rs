@@ -11,7 +11,10 @@ use crate::analytics_pages::{NOON, at};
 use crate::api_tokens::create;
 use crate::helpers::{Archive, Browser, Ledger, New, TestApp, Written, counts, day, intent, json};
 
-pub(super) const LONG_FOLLOW_UPS: usize = 150;
+/// The follow-ups of the long job: 44 MB, more than the buffers of sockets.
+const LONG_FOLLOW_UPS: usize = 500;
+/// The same where everything is read: several bodies.
+const FEWER_FOLLOW_UPS: usize = 150;
 /// The follow-ups of each other job.
 const FOLLOW_UPS: usize = 25;
 /// All jobs: those of a started batch, some started alone, and the one with long follow-ups.
@@ -45,6 +48,8 @@ pub(super) struct Filled {
 #[derive(Clone, Default)]
 pub(super) struct Stored {
     pub(super) long_job: String,
+    /// The number of its follow-ups.
+    pub(super) follow_ups: usize,
     pub(super) prepared_batch: String,
     pub(super) started_batch: String,
     /// The number of queued prompts.
@@ -77,7 +82,7 @@ fn id(prefix: &str) -> String {
 pub(super) async fn app() -> Filled {
     static STORED: OnceLock<Stored> = OnceLock::new();
     let filled = opened("full", &STORED, async |app| {
-        let stored = add_long_job(app).await;
+        let stored = add_long_job(app, FEWER_FOLLOW_UPS).await;
         add_the_rest(app, stored).await
     })
     .await;
@@ -88,7 +93,7 @@ pub(super) async fn app() -> Filled {
 /// With a job that has long follow-ups.
 pub(super) async fn with_long_job() -> Filled {
     static STORED: OnceLock<Stored> = OnceLock::new();
-    opened("long_job", &STORED, add_long_job).await
+    opened("long_job", &STORED, async |app| add_long_job(app, LONG_FOLLOW_UPS).await).await
 }
 
 /// An app on a copy of what `fill` writes once.
@@ -105,7 +110,7 @@ async fn opened(
     Filled { app, ada, stored: stored.get().unwrap().clone(), used: AtomicUsize::new(0), _alone }
 }
 
-async fn add_long_job(app: &TestApp) -> Stored {
+async fn add_long_job(app: &TestApp, follow_ups: usize) -> Stored {
     app.upstream.accepts_jobs().await;
     let ada = app.sign_in("ada").await;
     let ledger = app.ledger();
@@ -118,8 +123,8 @@ async fn add_long_job(app: &TestApp) -> Stored {
         let fields = [("name", &*n.to_string()), ("scopes", "jobs:read,jobs:write,analytics:read")];
         tokens.push(create(&olga, &fields).await);
     }
-    add_long_follow_ups(&ledger, &long_job).await;
-    Stored { long_job, tokens, ..Stored::default() }
+    add_long_follow_ups(&ledger, &long_job, follow_ups).await;
+    Stored { long_job, follow_ups, tokens, ..Stored::default() }
 }
 
 async fn add_the_rest(app: &TestApp, stored: Stored) -> Stored {
@@ -174,14 +179,14 @@ async fn add_batches(app: &TestApp, ada: &Browser) -> (String, String) {
 
 const MESSAGE: &str = "id, job_id, position, author_id, intent, prompt, state, created_at, due_at";
 
-async fn add_long_follow_ups(ledger: &Ledger, long_job: &str) {
+async fn add_long_follow_ups(ledger: &Ledger, long_job: &str, follow_ups: usize) {
     let long = text(0, PROMPT - 4);
     ledger
         .execute(format!(
             "INSERT INTO messages ({MESSAGE}) {} SELECT {}, m.job_id, i, m.author_id, 'long-' || CAST(i AS TEXT),
                  CAST(i AS TEXT) || '{long}', 'accepted', m.created_at, m.due_at
              FROM messages m CROSS JOIN n WHERE m.job_id = '{long_job}' AND m.position = 0",
-            numbers(LONG_FOLLOW_UPS),
+            numbers(follow_ups),
             id("8000"),
         ))
         .await;
