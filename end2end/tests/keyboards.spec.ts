@@ -4,15 +4,24 @@ import { at, expect, open, test } from "../fixtures/docket.ts";
 
 const palette = (page: Page) => page.getByRole("dialog", { name: "Command palette" });
 
-/** Presses a key as a browser reports it, at what has the focus. Returns whether the page handled it. */
-function press(page: Page, event: KeyboardEventInit & { keyCode?: number }): Promise<boolean> {
+/** A key as a browser reports it. */
+interface Key {
+  key: string;
+  code: string;
+  ctrlKey?: boolean;
+  isComposing?: boolean;
+  keyCode?: number;
+}
+
+/** Presses a key at what has the focus. Returns whether the page handled it. */
+function press(page: Page, event: Key): Promise<boolean> {
   return page.evaluate((init) => {
     const event = new KeyboardEvent("keydown", { bubbles: true, cancelable: true, ...init });
     return !(document.activeElement ?? document.body).dispatchEvent(event);
   }, event);
 }
 
-for (const [layout, letter] of [["Russian", "л"], ["Greek", "κ"], ["Hebrew", "ל"], ["Arabic", "ن"], ["Korean", "ㅏ"], ["Latin", "k"]]) {
+for (const [layout, letter] of [["Russian", "л"], ["Greek", "κ"], ["Hebrew", "ל"], ["Arabic", "ن"], ["Korean", "ㅏ"], ["Latin", "k"]] as const) {
   test(`Ctrl+K opens the palette on a ${layout} keyboard`, async ({ page }) => {
     await open(page, at("/jobs"));
     expect(await press(page, { key: letter, code: "KeyK", ctrlKey: true })).toBe(true);

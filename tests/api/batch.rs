@@ -63,7 +63,7 @@ async fn confirmed_batch_is_queued_with_its_pages_as_tags() {
     assert_eq!((&first["waiting"], &first["expected_end"]), (&json!(1), &json!("2025-03-10T10:30:00Z")));
     let job = &first["jobs"][0];
     assert_eq!(job["batch"], batch["id"]);
-    insta::assert_compact_json_snapshot!(picked(&job, ["prompt", "paths", "author"]), @r#"{"author": "olga", "paths": ["/a"], "prompt": "Check /a against the SDK."}"#);
+    insta::assert_compact_json_snapshot!(picked(job, ["prompt", "paths", "author"]), @r#"{"author": "olga", "paths": ["/a"], "prompt": "Check /a against the SDK."}"#);
     let queue = operator.post_json("/api/queue/list", &[("project", "docs")]).await;
     let first = &queue["waiting"][0];
     assert_eq!((&first["batch"], &first["why"]), (&batch["id"], &json!("earlier_prompts")));

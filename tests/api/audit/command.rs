@@ -111,7 +111,7 @@ async fn two_concurrent_writers_make_one_chain() {
     let (one, other) = (signed_in(&first).await, signed_in(&second).await);
     let before = installation.ledger().count("SELECT MAX(number) FROM audit").await;
     let posts = (0..100).flat_map(|n| [(n, &one), (n, &other)]).map(|(n, browser)| async move {
-        let response = New::job("Fix it").with("queue", "on").post(&browser).await;
+        let response = New::job("Fix it").with("queue", "on").post(browser).await;
         assert_eq!(response.status, 200, "{n}: {}", response.text);
     });
     // Few concurrent requests: a process waits five seconds for another, and each must get its turn on a busy machine, too.

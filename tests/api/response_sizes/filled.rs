@@ -149,12 +149,12 @@ async fn add_the_rest(app: &TestApp, stored: Stored) -> Stored {
 async fn add_texts_of_ada(ada: &Browser) -> String {
     let mut template = String::new();
     for n in 0..TEMPLATES {
-        template = New::template(&n.to_string(), &text(n, PROMPT)).id(&ada).await;
+        template = New::template(&n.to_string(), &text(n, PROMPT)).id(ada).await;
     }
     let filter = "\u{1F980}".repeat(500);
     let query = crate::helpers::fields(&[("q", &filter), ("author", &filter), ("tag", &filter)]);
     for n in 0..VIEWS {
-        New::view(&n.to_string(), &query).made(&ada).await;
+        New::view(&n.to_string(), &query).made(ada).await;
     }
     for _ in 0..50 {
         let (form, paths) = (intent(), "\u{1F980}".repeat(26_000));
