@@ -6,7 +6,7 @@ BUILD_CACHE ?= $(HOME)/.cache/docket-build
 export BUILD_CACHE
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev build dist test test-all lint supply-chain fmt fuzz e2e conformance crash soak soak-faults soak-code-host attack bench sizes screenshots setup clean
+.PHONY: help run dev build dist test test-all lint supply-chain fmt fuzz e2e conformance crash soak soak-faults soak-code-host attack bench sizes screenshots settings setup clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,6 +83,9 @@ sizes: setup ## Print lines, compile time and memory, and share of the binary, b
 screenshots: build ## Take the pictures in docs/screenshots
 	@scripts/setup.sh test
 	@scripts/screenshots.sh
+
+settings: ## Write Leptos.toml and the table in docs/operate/configuration.md from the documentation of the settings
+	@scripts/settings.sh
 
 setup: ## Install the missing build tools
 	@scripts/setup.sh build

@@ -29,7 +29,7 @@ use base::allocator;
 use base::clock::Clock;
 use base::config::{
     ClientConfig, Config, ConfigError, Database, KEYS, Log, LogFormat, RetentionConfig, Source,
-    listen_address, parse_admin_password, parse_projects,
+    configured_address, configured_admin_password, configured_projects, listen_address,
 };
 use base::traces::NOT_LOGGED;
 use base::work::Docket;
@@ -246,7 +246,7 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>, docket: Doc
             ended?;
         }
         Command::Demo { addr, data } => {
-            let password = parse_admin_password(&source)?;
+            let password = configured_admin_password(&source)?;
             drop(start_server_logging(&quiet_unless_configured(log), None)?);
             commands::demo::demo(commands::demo::Options { addr, data, password }, docket).await?;
         }
@@ -261,18 +261,18 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>, docket: Doc
             commands::check(config, &source, json, &docket).await?;
         }
         Command::Healthcheck { ready } => {
-            let addr = source.or_default("addr", listen_address)?;
+            let addr = configured_address(&source)?;
             commands::healthcheck(addr, ready)?;
         }
         Command::User { action } => {
             let database = Database::from_source(&source)?;
-            let projects = source.optional("projects", parse_projects)?;
+            let projects = configured_projects(&source)?;
             start_logging(&quiet_unless_configured(log));
             commands::user::user(&database, projects, action, &docket).await?;
         }
         Command::Token { action } => {
             let database = Database::from_source(&source)?;
-            let projects = source.optional("projects", parse_projects)?;
+            let projects = configured_projects(&source)?;
             start_logging(&quiet_unless_configured(log));
             commands::token::token(&database, projects, action, &docket).await?;
         }
@@ -395,7 +395,7 @@ fn without_slow_statements(log: Log) -> Log {
 fn configuration_help() -> String {
     let mut help =
         String::from("Configuration, in the environment or (lower case, without DOCKET_) in Leptos.toml:\n");
-    for key in KEYS {
+    for key in KEYS.iter() {
         let default =
             if key.default.is_empty() { String::new() } else { format!(" [default: {}]", key.default) };
         help.push_str(&format!("  {:<32} {}{default}\n", key.variable(), key.meaning));

@@ -144,7 +144,7 @@ async fn open_connections_get_their_response_after_the_stop_signal() {
 
 #[test]
 fn socket_unit_listens_on_the_default_address() {
-    let defaults = base::config::KEYS.iter().find(|key| key.name == "addr").unwrap().default;
+    let defaults = &base::config::KEYS.iter().find(|key| key.name == "addr").unwrap().default;
     for line in [&format!("ListenStream={defaults}"), "WantedBy=sockets.target"] {
         assert!(SOCKET.lines().any(|other| other == line), "{line}");
     }

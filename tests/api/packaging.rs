@@ -10,7 +10,7 @@ const CONTAINERFILE: &str = include_str!("../../Containerfile");
 
 #[test]
 fn annotated_configuration_has_every_key_with_its_default() {
-    for key in KEYS {
+    for key in KEYS.iter() {
         let start = format!("# {} = ", key.name);
         let mut lines = CONFIGURATION.lines().filter_map(|line| line.strip_prefix(&start));
         let value = lines.next().unwrap_or_else(|| panic!("Leptos.toml has no line `{start}…`"));

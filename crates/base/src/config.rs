@@ -10,12 +10,16 @@ mod changes;
 mod client;
 mod code_hosts;
 mod database;
+mod error;
 mod http;
 mod identity;
+mod key;
 mod log;
 mod metrics;
 mod projects;
+mod raw;
 mod retention;
+mod setting;
 mod source;
 mod traces;
 mod upstream;
@@ -34,21 +38,25 @@ pub use changes::Changes;
 pub use client::ClientConfig;
 pub use code_hosts::{CodeHostsConfig, GitHubAccess, GitHubConfig, GitLabConfig, private_key};
 pub use database::{Database, UpgradeCopy, is_file, redacted_url};
-pub use http::{Http, PublicUrl, listen_address};
+pub use error::ConfigError;
+pub use http::{Http, PublicUrl, configured_address, listen_address};
 pub use identity::{
     GroupProjects, GroupRoles, IdentityConfig, SECRET_HEADER, SingleSignOnConfig, TrustedGroups,
     TrustedHeaderConfig,
 };
+pub use key::{KEYS, Key};
 pub use log::{Log, LogFormat};
 pub use metrics::MetricsConfig;
-pub use projects::parse_projects;
+pub use projects::{configured_projects, parse_projects};
 pub use retention::RetentionConfig;
-pub use source::{ConfigError, KEYS, Key, Source};
+pub use source::Source;
 pub use traces::TracesConfig;
 pub use upstream::{BREAKS_AFTER, UpstreamConfig};
 pub use webhooks::WebhookConfig;
 
+use key::missing;
 use model::user::Project;
+use setting::OptionalSetting;
 
 /// The configuration of `docket serve`.
 pub struct Config {
@@ -99,20 +107,20 @@ impl Config {
             identity,
             metrics: MetricsConfig::from_source(source)?,
             traces: TracesConfig::from_environment(|name| std::env::var(name).ok())?,
-            admin_password: parse_admin_password(source)?,
+            admin_password: configured_admin_password(source)?,
         })
     }
 }
 
 fn projects(source: &Source) -> Result<Vec<Project>, ConfigError> {
-    let projects = source.required("projects", parse_projects)?;
+    let projects = configured_projects(source)?.ok_or_else(|| missing("projects"))?;
     let with_sites = |text: &str| projects::with_sites(projects.clone(), projects::parse_sites(text)?);
-    Ok(source.optional("published_urls", with_sites)?.unwrap_or(projects))
+    Ok(source.raw.published_urls.parse(with_sites)?.unwrap_or(projects))
 }
 
 /// The configured password of the user `admin`, if any.
-pub fn parse_admin_password(source: &Source) -> Result<Option<SecretString>, ConfigError> {
-    source.optional("admin_password", source::secret)
+pub fn configured_admin_password(source: &Source) -> Result<Option<SecretString>, ConfigError> {
+    source.raw.admin_password.parse(setting::secret)
 }
 
 #[cfg(test)]

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
-use super::source::{ConfigError, Source, number_between, switch, whole_number};
+use super::error::ConfigError;
+use super::setting::{OptionalSetting, number_between, switch, whole_number};
+use super::source::Source;
 
 #[derive(Debug, Clone)]
 pub struct AccessConfig {
@@ -31,18 +33,19 @@ pub struct AccessConfig {
 
 impl AccessConfig {
     pub(super) fn from_source(source: &Source) -> Result<Self, ConfigError> {
-        let minutes = source.or_default("session_idle_minutes", number_between(1, 480))?;
-        let days = source.or_default("session_days", number_between(1, 30))?;
+        let raw = &source.raw;
+        let minutes = raw.session_idle_minutes.parse(number_between(1, 480))?;
+        let days = raw.session_days.parse(number_between(1, 30))?;
         Ok(Self {
             session_idle: Duration::from_secs(u64::from(minutes) * 60),
             session_lifetime: Duration::from_secs(u64::from(days) * 24 * 3600),
-            trusted_proxies: source.optional("trusted_proxies", networks)?.unwrap_or_default(),
-            connections: source.or_default("connections", whole_number(1))?,
-            connections_per_address: source.or_default("connections_per_address", whole_number(1))?,
-            analytics_per_person: source.or_default("analytics_per_person", whole_number(1))?,
-            queued_per_person: source.or_default("queued_per_person", whole_number(1))?,
-            require_second_factor: source.or_default("require_second_factor", switch)?,
-            hsts_subdomains: source.or_default("hsts_subdomains", switch)?,
+            trusted_proxies: raw.trusted_proxies.parse(networks)?.unwrap_or_default(),
+            connections: raw.connections.parse(whole_number(1))?,
+            connections_per_address: raw.connections_per_address.parse(whole_number(1))?,
+            analytics_per_person: raw.analytics_per_person.parse(whole_number(1))?,
+            queued_per_person: raw.queued_per_person.parse(whole_number(1))?,
+            require_second_factor: raw.require_second_factor.parse(switch)?,
+            hsts_subdomains: raw.hsts_subdomains.parse(switch)?,
         })
     }
 }

@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use secrecy::{ExposeSecret, SecretString};
 
-use super::source::{self, ConfigError, Source};
+use super::error::ConfigError;
+use super::key::missing;
+use super::setting::OptionalSetting;
+use super::source::Source;
 
 /// The admin key. It must never reach a page, a log, an error or the database. So it has no `Debug` and no `Display`,
 /// and only the code that writes the `Authorization` header calls [`ApiKey::bearer`].
@@ -65,16 +68,18 @@ impl ApiKey {
 
 /// The configured key, and the file it was read from, if any.
 pub(super) fn api_key(source: &Source) -> Result<(ApiKey, Option<PathBuf>), ConfigError> {
-    if let Some(key) = source.optional("api_key", ApiKey::parse)? {
+    if let Some(key) = source.raw.api_key.parse(ApiKey::parse)? {
         return Ok((key, None));
     }
     source
-        .optional("api_key_file", |path| {
+        .raw
+        .api_key_file
+        .parse(|path| {
             let file = PathBuf::from(path);
             let key = ApiKey::read(&file).map_err(|error| format!("{path}: {error}"))?;
             Ok::<_, String>((key, Some(file)))
         })?
-        .ok_or_else(|| source::missing("api_key"))
+        .ok_or_else(|| missing("api_key"))
 }
 
 #[cfg(test)]

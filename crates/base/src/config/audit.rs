@@ -1,6 +1,8 @@
 //! The retention of the audit log.
 
-use super::source::{ConfigError, Source, whole_number};
+use super::error::ConfigError;
+use super::setting::whole_number;
+use super::source::Source;
 
 #[derive(Debug, Clone, Copy)]
 pub struct AuditConfig {
@@ -10,6 +12,6 @@ pub struct AuditConfig {
 
 impl AuditConfig {
     pub(super) fn from_source(source: &Source) -> Result<Self, ConfigError> {
-        Ok(Self { days: source.or_default("audit_days", whole_number(0))? })
+        Ok(Self { days: source.raw.audit_days.parse(whole_number(0))? })
     }
 }

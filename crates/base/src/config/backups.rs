@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::database::{Database, is_file};
-use super::source::{ConfigError, Source, number_between};
+use super::error::ConfigError;
+use super::setting::{OptionalSetting, number_between};
+use super::source::Source;
 
 const MINUTE: u64 = 60;
 
@@ -20,9 +22,10 @@ pub struct BackupConfig {
 impl BackupConfig {
     /// `None` if no backups are configured.
     pub(super) fn from_source(source: &Source, database: &Database) -> Result<Option<Self>, ConfigError> {
-        let every = source.or_default("backup_every", interval)?;
-        let keep = source.or_default("backup_keep", number_between(1, 10_000))?;
-        let Some(folder) = source.optional("backup_dir", existing_folder)? else { return Ok(None) };
+        let raw = &source.raw;
+        let every = raw.backup_every.parse(interval)?;
+        let keep = raw.backup_keep.parse(number_between(1, 10_000))?;
+        let Some(folder) = raw.backup_dir.parse(existing_folder)? else { return Ok(None) };
         if !is_file(&database.url) {
             return Err(ConfigError(
                 "DOCKET_BACKUP_DIR is for a SQLite file. Back PostgreSQL up with its own tools, such as pg_dump, and leave it out."

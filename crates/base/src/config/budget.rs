@@ -1,6 +1,8 @@
 //! Hourly limits of upstream calls.
 
-use super::source::{ConfigError, Source, whole_number};
+use super::error::ConfigError;
+use super::setting::{OptionalSetting, whole_number};
+use super::source::Source;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Budget {
@@ -18,13 +20,14 @@ pub struct Budget {
 
 impl Budget {
     pub(super) fn from_source(source: &Source) -> Result<Self, ConfigError> {
-        let history_days = source.or_default("history_days", whole_number(1))?;
+        let raw = &source.raw;
+        let history_days = raw.history_days.parse(whole_number(1))?;
         let budget = Self {
-            agent_per_hour: source.or_default("agent_per_hour", whole_number(1))?,
-            analytics_per_hour: source.or_default("analytics_per_hour", whole_number(1))?,
-            analytics_reserve: source.or_default("analytics_reserve", whole_number(0))?,
+            agent_per_hour: raw.agent_per_hour.parse(whole_number(1))?,
+            analytics_per_hour: raw.analytics_per_hour.parse(whole_number(1))?,
+            analytics_reserve: raw.analytics_reserve.parse(whole_number(0))?,
             history_days,
-            history_before: source.optional("history_before", whole_number(0))?.unwrap_or(history_days),
+            history_before: raw.history_before.parse(whole_number(0))?.unwrap_or(history_days),
         };
         if budget.analytics_reserve > budget.analytics_per_hour {
             return Err(ConfigError(format!(

@@ -1,7 +1,9 @@
 //! The difference between the running configuration and a reloaded one: the settings that take effect at once, and
 //! those that need a restart.
 
-use super::source::{ConfigError, Key, Source};
+use super::error::ConfigError;
+use super::key::Key;
+use super::source::Source;
 use super::{Config, Log};
 
 /// The settings that take effect without a restart.
@@ -78,7 +80,7 @@ impl Changes {
         };
         let (applied, left): (Vec<_>, Vec<_>) =
             changed.iter().copied().partition(|key| RELOADED.contains(&key.name) && !is_bound(key));
-        let source = read.with(&left, running);
+        let source = read.with(&left, running)?;
         let fits = |error: ConfigError| match left.is_empty() {
             true => error,
             false => ConfigError(format!(

@@ -7,7 +7,9 @@ use rustls::pki_types::CertificateDer;
 use url::Url;
 
 use super::api_key::ApiKey;
-use super::source::{ConfigError, Source};
+use super::error::ConfigError;
+use super::setting::OptionalSetting;
+use super::source::Source;
 use super::upstream::{certificates, safe_address};
 
 const SERVER: &str = "DOCKET_SERVER";
@@ -43,7 +45,7 @@ impl ClientConfig {
                 )));
             }
         };
-        let certificate_authorities = source.optional("ca_file", certificates)?.unwrap_or_default();
+        let certificate_authorities = source.raw.ca_file.parse(certificates)?.unwrap_or_default();
         Ok(Self { server, token, certificate_authorities })
     }
 }

@@ -9,7 +9,10 @@ use rustls::pki_types::pem::PemObject;
 use url::Url;
 
 use super::api_key::ApiKey;
-use super::source::{self, ConfigError, Source, number_between};
+use super::error::ConfigError;
+use super::key::missing;
+use super::setting::{OptionalSetting, Setting, number_between};
+use super::source::Source;
 use super::upstream::safe_address;
 
 /// Empty by default: links to pull requests have no state.
@@ -52,7 +55,7 @@ const DAY: Duration = Duration::from_secs(24 * 3_600);
 
 /// How long an open pull request may wait until it is stale.
 pub(super) fn review_stale_after(source: &Source) -> Result<Duration, ConfigError> {
-    Ok(DAY * source.or_default("review_stale_days", number_between(1, 365))?)
+    Ok(DAY * source.raw.review_stale_days.parse(number_between(1, 365))?)
 }
 
 const GITHUB: &str = "github.com";
@@ -110,15 +113,16 @@ fn at_host(url: &Url, host: &str, path: &str) -> Url {
 }
 
 fn github(source: &Source) -> Result<Option<GitHubConfig>, ConfigError> {
-    let token = source.optional("github_token_file", token_in)?;
-    let id = source.optional("github_app_id", app_id)?;
-    let key_file = source.optional("github_app_key_file", key_in)?;
+    let raw = &source.raw;
+    let token = raw.github_token_file.parse(token_in)?;
+    let id = raw.github_app_id.parse(app_id)?;
+    let key_file = raw.github_app_key_file.parse(key_in)?;
     let access = match (token, id, key_file) {
         (None, None, None) => None,
         (Some((token, file)), None, None) => Some(GitHubAccess::Token { token, file: Some(file) }),
         (None, Some(id), Some(key_file)) => Some(GitHubAccess::App { id, key_file }),
-        (None, Some(_), None) => return Err(source::missing("github_app_key_file")),
-        (None, None, Some(_)) => return Err(source::missing("github_app_id")),
+        (None, Some(_), None) => return Err(missing("github_app_key_file")),
+        (None, None, Some(_)) => return Err(missing("github_app_id")),
         (Some(_), ..) => {
             return Err(ConfigError(
                 "DOCKET_GITHUB_TOKEN_FILE and DOCKET_GITHUB_APP_ID are two ways to connect to GitHub: set one of them."
@@ -127,28 +131,23 @@ fn github(source: &Source) -> Result<Option<GitHubConfig>, ConfigError> {
         }
     };
     let Some(access) = access else {
-        return no_url_alone(source, "github_url", "github_token_file").map(|()| None);
+        return no_url_alone(&raw.github_url, "github_token_file").map(|()| None);
     };
-    Ok(Some(GitHubConfig { url: source.or_default("github_url", |text| host_address(text, false))?, access }))
+    Ok(Some(GitHubConfig { url: raw.github_url.parse(|text| host_address(text, false))?, access }))
 }
 
 fn gitlab(source: &Source) -> Result<Option<GitLabConfig>, ConfigError> {
-    let Some((token, file)) = source.optional("gitlab_token_file", token_in)? else {
-        return no_url_alone(source, "gitlab_url", "gitlab_token_file").map(|()| None);
+    let raw = &source.raw;
+    let Some((token, file)) = raw.gitlab_token_file.parse(token_in)? else {
+        return no_url_alone(&raw.gitlab_url, "gitlab_token_file").map(|()| None);
     };
-    Ok(Some(GitLabConfig {
-        url: source.or_default("gitlab_url", |text| host_address(text, true))?,
-        token,
-        file,
-    }))
+    Ok(Some(GitLabConfig { url: raw.gitlab_url.parse(|text| host_address(text, true))?, token, file }))
 }
 
 /// An address without a token would connect to nothing, without an error.
-fn no_url_alone(source: &Source, url: &'static str, token: &'static str) -> Result<(), ConfigError> {
-    match source.optional(url, |text| host_address(text, true))? {
-        Some(_) => Err(source::missing(token)),
-        None => Ok(()),
-    }
+fn no_url_alone(url: &Setting, token: &str) -> Result<(), ConfigError> {
+    url.parse(|text| host_address(text, true))?;
+    if url.is_set() { Err(missing(token)) } else { Ok(()) }
 }
 
 fn token_in(path: &str) -> Result<(ApiKey, PathBuf), String> {

@@ -6,7 +6,9 @@ use std::time::Duration;
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
-use super::source::{ConfigError, Source, switch, whole_number};
+use super::error::ConfigError;
+use super::setting::{OptionalSetting, switch, whole_number};
+use super::source::Source;
 
 /// The location of the database. It has no `Debug`, because the URL may contain a password.
 pub struct Database {
@@ -37,7 +39,7 @@ const EXAMPLES: [&str; 2] =
 
 impl Database {
     pub fn from_source(source: &Source) -> Result<Self, ConfigError> {
-        let url = source.or_default("database_url", database_url)?;
+        let url = source.raw.database_url.parse(database_url)?;
         let url = match password_from(source)? {
             Some(password) => with_password(&url, &password)?,
             None => url,
@@ -48,9 +50,9 @@ impl Database {
     /// As [`Self::from_source`], for a command that replaces the database: it must be named, because the default is relative to the
     /// working directory.
     pub fn named(source: &Source) -> Result<Self, ConfigError> {
-        match source.optional("database_url", database_url)? {
-            Some(_) => Self::from_source(source),
-            None => Err(ConfigError(
+        match source.raw.database_url.is_set() {
+            true => Self::from_source(source),
+            false => Err(ConfigError(
                 "The database to replace is not named: set DOCKET_DATABASE_URL, or database_url in the configuration (--config)."
                     .to_owned(),
             )),
@@ -127,19 +129,19 @@ fn postgres_url(text: &str) -> Result<(), String> {
 }
 
 fn patience(source: &Source) -> Result<Duration, ConfigError> {
-    let seconds = source.or_default("database_wait_seconds", whole_number(0))?;
+    let seconds = source.raw.database_wait_seconds.parse(whole_number(0))?;
     Ok(Duration::from_secs(u64::from(seconds)))
 }
 
 fn upgrade_copy(source: &Source) -> Result<UpgradeCopy, ConfigError> {
-    Ok(match source.or_default("upgrade_without_copy", switch)? {
+    Ok(match source.raw.upgrade_without_copy.parse(switch)? {
         true => UpgradeCopy::IfPossible,
         false => UpgradeCopy::Required,
     })
 }
 
 fn password_from(source: &Source) -> Result<Option<SecretString>, ConfigError> {
-    source.optional("database_password_file", |path| password(Path::new(path)))
+    source.raw.database_password_file.parse(|path| password(Path::new(path)))
 }
 
 /// Whether it is a server, and its URL has no password.

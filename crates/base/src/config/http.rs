@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use url::{Host, Url};
 
-use super::source::{ConfigError, Source, number_between};
+use super::error::ConfigError;
+use super::setting::{OptionalSetting, number_between};
+use super::source::Source;
 
 /// In seconds.
 const LONGEST_DELAY: u32 = 300;
@@ -24,11 +26,12 @@ pub struct PublicUrl(String);
 
 impl Http {
     pub(super) fn from_source(source: &Source) -> Result<Self, ConfigError> {
+        let raw = &source.raw;
         Ok(Self {
-            addr: source.or_default("addr", listen_address)?,
-            public_url: source.optional("public_url", PublicUrl::parse)?,
+            addr: configured_address(source)?,
+            public_url: raw.public_url.parse(PublicUrl::parse)?,
             shutdown_delay: Duration::from_secs(u64::from(
-                source.or_default("shutdown_delay_seconds", number_between(0, LONGEST_DELAY))?,
+                raw.shutdown_delay_seconds.parse(number_between(0, LONGEST_DELAY))?,
             )),
         })
     }
@@ -95,6 +98,11 @@ fn is_unspecified(url: &Url) -> bool {
         Some(Host::Ipv6(address)) => address.is_unspecified(),
         _ => false,
     }
+}
+
+/// The configured listen address.
+pub fn configured_address(source: &Source) -> Result<SocketAddr, ConfigError> {
+    source.raw.addr.parse(listen_address)
 }
 
 /// Parses `HOST:PORT`; a name is resolved to its first IP.

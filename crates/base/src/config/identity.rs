@@ -4,7 +4,10 @@ use http::HeaderName;
 use ipnet::IpNet;
 use secrecy::{ExposeSecret, SecretString};
 
-use super::source::{self, ConfigError, Source, secret_in_file};
+use super::error::ConfigError;
+use super::key::missing;
+use super::setting::{OptionalSetting, Setting, secret, secret_in_file};
+use super::source::Source;
 use super::upstream::safe_address;
 use model::user::{GivenProjects, Project, Role};
 
@@ -74,7 +77,7 @@ impl IdentityConfig {
     ) -> Result<Self, ConfigError> {
         let trusted_header = trusted_header(source, all)?;
         if trusted_header.is_some() && proxies.is_empty() {
-            return Err(source::missing("trusted_proxies"));
+            return Err(missing("trusted_proxies"));
         }
         Ok(Self { single_sign_on: single_sign_on(source, all)?, trusted_header })
     }
@@ -135,51 +138,50 @@ impl GroupProjects {
 }
 
 fn single_sign_on(source: &Source, all: &[Project]) -> Result<Option<SingleSignOnConfig>, ConfigError> {
-    let issuer = source.optional("oidc_issuer", |text| safe_address(text).map(|_| text.to_owned()))?;
-    let client_id = source.optional("oidc_client_id", text)?;
+    let raw = &source.raw;
+    let issuer = raw.oidc_issuer.parse(|text| safe_address(text).map(|_| text.to_owned()))?;
+    let client_id = raw.oidc_client_id.parse(text)?;
     let Some(issuer) = issuer else {
         // An incomplete configuration would disable single sign-on without an error.
-        return if client_id.is_some() { Err(source::missing("oidc_issuer")) } else { Ok(None) };
+        return if client_id.is_some() { Err(missing("oidc_issuer")) } else { Ok(None) };
     };
     Ok(Some(SingleSignOnConfig {
         issuer,
-        client_id: client_id.ok_or_else(|| source::missing("oidc_client_id"))?,
+        client_id: client_id.ok_or_else(|| missing("oidc_client_id"))?,
         client_secret: client_secret(source)?,
-        groups_claim: source.or_default("oidc_groups_claim", text)?,
-        roles: source.required("oidc_roles", GroupRoles::parse)?,
-        projects: group_projects(source, "oidc_projects", all)?,
-        scopes: source.or_default("oidc_scopes", scopes)?,
-        name: source.or_default("oidc_name", text)?,
+        groups_claim: raw.oidc_groups_claim.parse(text)?,
+        roles: raw.oidc_roles.parse(GroupRoles::parse)?.ok_or_else(|| missing("oidc_roles"))?,
+        projects: group_projects(&raw.oidc_projects, all)?,
+        scopes: raw.oidc_scopes.parse(scopes)?,
+        name: raw.oidc_name.parse(text)?,
     }))
 }
 
 fn client_secret(source: &Source) -> Result<SecretString, ConfigError> {
-    if let Some(secret) = source.optional("oidc_client_secret", source::secret)? {
+    if let Some(secret) = source.raw.oidc_client_secret.parse(secret)? {
         return Ok(secret);
     }
-    source.required("oidc_client_secret_file", secret_in_file)
+    let from_file = source.raw.oidc_client_secret_file.parse(secret_in_file)?;
+    from_file.ok_or_else(|| missing("oidc_client_secret_file"))
 }
 
-fn group_projects(
-    source: &Source,
-    name: &'static str,
-    all: &[Project],
-) -> Result<GroupProjects, ConfigError> {
-    Ok(source.optional(name, |text| GroupProjects::parse(text, all))?.unwrap_or_default())
+fn group_projects(setting: &Option<Setting>, all: &[Project]) -> Result<GroupProjects, ConfigError> {
+    Ok(setting.parse(|text| GroupProjects::parse(text, all))?.unwrap_or_default())
 }
 
 fn trusted_header(source: &Source, all: &[Project]) -> Result<Option<TrustedHeaderConfig>, ConfigError> {
+    let raw = &source.raw;
     let header = |text: &str| text.parse::<HeaderName>().map_err(|_| format!("“{text}” is no header's name"));
-    let user = source.optional("trusted_header", header)?;
-    let groups = source.optional("trusted_groups_header", header)?;
+    let user = raw.trusted_header.parse(header)?;
+    let groups = raw.trusted_groups_header.parse(header)?;
     let Some(user) = user else {
-        return if groups.is_some() { Err(source::missing("trusted_header")) } else { Ok(None) };
+        return if groups.is_some() { Err(missing("trusted_header")) } else { Ok(None) };
     };
     let groups = match groups {
         Some(header) => Some(TrustedGroups {
             header,
-            roles: source.required("trusted_roles", GroupRoles::parse)?,
-            projects: group_projects(source, "trusted_projects", all)?,
+            roles: raw.trusted_roles.parse(GroupRoles::parse)?.ok_or_else(|| missing("trusted_roles"))?,
+            projects: group_projects(&raw.trusted_projects, all)?,
         }),
         None => None,
     };
@@ -187,9 +189,10 @@ fn trusted_header(source: &Source, all: &[Project]) -> Result<Option<TrustedHead
 }
 
 fn trusted_secret(source: &Source) -> Result<SecretString, ConfigError> {
-    let secret = match source.optional("trusted_secret", source::secret)? {
+    let raw = &source.raw;
+    let secret = match raw.trusted_secret.parse(secret)? {
         Some(secret) => Some(secret),
-        None => source.optional("trusted_secret_file", secret_in_file)?,
+        None => raw.trusted_secret_file.parse(secret_in_file)?,
     };
     let secret = secret.ok_or_else(|| {
         ConfigError(

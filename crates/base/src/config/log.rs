@@ -2,7 +2,8 @@
 
 use strum::EnumString;
 
-use super::source::{ConfigError, Source};
+use super::error::ConfigError;
+use super::source::Source;
 
 pub struct Log {
     /// A filter in the syntax of `tracing_subscriber::EnvFilter`.
@@ -21,10 +22,11 @@ pub enum LogFormat {
 
 impl Log {
     pub fn from_source(source: &Source) -> Result<Self, ConfigError> {
+        let raw = &source.raw;
         Ok(Self {
-            filter: source.or_default("log", filter)?,
-            format: source.or_default("log_format", str::parse)?,
-            is_default: source.optional("log", filter)?.is_none(),
+            filter: raw.log.parse(filter)?,
+            format: raw.log_format.parse(str::parse)?,
+            is_default: !raw.log.is_set(),
         })
     }
 }

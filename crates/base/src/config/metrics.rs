@@ -4,8 +4,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use secrecy::{ExposeSecret, SecretString};
 
+use super::error::ConfigError;
 use super::http::listen_address;
-use super::source::{ConfigError, Source, secret_in_file};
+use super::setting::{OptionalSetting, secret_in_file};
+use super::source::Source;
 
 /// A shorter token could be guessed.
 const TOKEN_MIN: usize = 24;
@@ -20,10 +22,8 @@ pub struct MetricsConfig {
 
 impl MetricsConfig {
     pub(super) fn from_source(source: &Source) -> Result<Self, ConfigError> {
-        Ok(Self {
-            addr: source.optional("metrics_addr", address)?,
-            token: source.optional("metrics_token_file", token)?,
-        })
+        let raw = &source.raw;
+        Ok(Self { addr: raw.metrics_addr.parse(address)?, token: raw.metrics_token_file.parse(token)? })
     }
 }
 

@@ -2,9 +2,17 @@
 
 use url::Url;
 
+use super::error::ConfigError;
+use super::setting::OptionalSetting;
+use super::source::Source;
 use model::id::ProjectId;
 use model::name::is_plain;
 use model::user::Project;
+
+/// The configured projects, if any, without the URLs of their published pages.
+pub fn configured_projects(source: &Source) -> Result<Option<Vec<Project>>, ConfigError> {
+    source.raw.projects.parse(parse_projects)
+}
 
 /// `id=Name,id=Name`; a missing name defaults to the id.
 pub fn parse_projects(text: &str) -> Result<Vec<Project>, String> {

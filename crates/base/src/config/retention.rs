@@ -1,7 +1,9 @@
 //! The retention of finished jobs and of the daily history.
 
 use super::budget::Budget;
-use super::source::{ConfigError, Source, whole_number};
+use super::error::ConfigError;
+use super::setting::whole_number;
+use super::source::Source;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RetentionConfig {
@@ -17,9 +19,10 @@ impl RetentionConfig {
     /// # Errors
     /// If more days are configured to be fetched than to be retained.
     pub fn with_budget(source: &Source) -> Result<(Self, Budget), ConfigError> {
+        let raw = &source.raw;
         let retention = Self {
-            jobs_days: source.or_default("jobs_days", whole_number(0))?,
-            history_days: source.or_default("history_keep_days", whole_number(0))?,
+            jobs_days: raw.jobs_days.parse(whole_number(0))?,
+            history_days: raw.history_keep_days.parse(whole_number(0))?,
         };
         let budget = Budget::from_source(source)?;
         let Budget { history_days: in_step, history_before: before, .. } = budget;
@@ -27,7 +30,7 @@ impl RetentionConfig {
             0 => return Ok((retention, budget)),
             days => days.checked_sub(in_step),
         };
-        let is_before_set = source.optional("history_before", whole_number(0))?.is_some();
+        let is_before_set = raw.history_before.is_some();
         match room {
             Some(room) if before <= room || !is_before_set => {
                 Ok((retention, Budget { history_before: before.min(room), ..budget }))

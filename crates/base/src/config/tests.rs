@@ -1,5 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+use std::path::Path;
+
 use super::*;
 
 const FILE: &str = r#"
@@ -119,24 +121,112 @@ fn service_links_of_kubernetes_are_not_configuration() {
     assert!(load(FILE, &links).is_ok());
 }
 
-const CONFIGURATION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operate/configuration.md");
+/// Each setting with its example; a file or folder that exists in place of those of the examples, and secrets that are long enough.
+fn examples(folder: &Path) -> Vec<(&'static str, String)> {
+    let secret = folder.join("secret");
+    std::fs::write(&secret, "a-secret-of-sufficient-length").unwrap();
+    let value = |key: &'static Key| {
+        let value = match key.name {
+            "backup_dir" => folder.display().to_string(),
+            name if name.ends_with("_file") => secret.display().to_string(),
+            "api_key" | "trusted_secret" => "a-secret-of-sufficient-length".to_owned(),
+            _ => key.example.clone(),
+        };
+        (key.name, value)
+    };
+    KEYS.iter().map(value).collect()
+}
+
+/// Settings of which only one may be set, or only one counts. The files have other tests: with certificates and with the key of an App.
+const ONLY_FILES: &[&str] =
+    &["api_key", "oidc_client_secret", "trusted_secret", "backup_dir", "github_app_id", OF_AN_APP, "ca_file"];
+const NO_FILES: &[&str] = &[
+    "api_key_file",
+    "oidc_client_secret_file",
+    "trusted_secret_file",
+    "database_url",
+    "database_password_file",
+    "github_app_id",
+    OF_AN_APP,
+    "ca_file",
+];
+const OF_AN_APP: &str = "github_app_key_file";
+
+/// Loads `values` without the settings in `left_out`, with `changed` in place of its value.
+fn load_values(
+    values: &[(&'static str, String)],
+    left_out: &[&str],
+    changed: Option<(&str, &str)>,
+) -> Result<(), ConfigError> {
+    let rest = values.iter().filter(|(name, _)| !left_out.contains(name));
+    let environment = rest.map(|(name, value)| {
+        let value = changed.filter(|(other, _)| other == name).map_or(value.as_str(), |(_, value)| value);
+        (format!("DOCKET_{}", name.to_uppercase()), value.to_owned())
+    });
+    let source = Source::new("", "Leptos.toml", environment)?;
+    Config::from_source(&source).and_then(|_| Log::from_source(&source)).map(|_| ())
+}
 
 #[test]
-fn documented_settings_are_current() {
-    let code = |text: &str| if text.is_empty() { String::new() } else { format!("`{text}`") };
-    let row = |key: &Key| {
-        let variable = format!("DOCKET_{}", key.name.to_uppercase());
-        format!("| `{variable}` | {} | {} | {} |\n", key.meaning, code(key.default), code(key.example))
-    };
-    let rows: String = KEYS.iter().map(row).collect();
-    let table =
-        format!("-->\n\n| variable | meaning | default | example |\n|---|---|---|---|\n{rows}\n<!-- end");
-    let page = std::fs::read_to_string(CONFIGURATION).unwrap();
-    let begin = page.find("docket-base config -->").unwrap() + "docket-base config ".len();
-    let end = page.find("<!-- end").unwrap() + "<!-- end".len();
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(CONFIGURATION, [&page[..begin], &table, &page[end..]].concat()).unwrap();
-    } else {
-        assert_eq!(page[begin..end], table, "run: UPDATE_DOCS=1 cargo test -p docket-base config");
+fn every_example_is_accepted() {
+    let folder = tempfile::tempdir().unwrap();
+    for left_out in [ONLY_FILES, NO_FILES] {
+        let loaded = load_values(&examples(folder.path()), left_out, None);
+        assert!(loaded.is_ok(), "{}", loaded.unwrap_err());
     }
+}
+
+#[test]
+fn every_empty_value_is_refused_with_its_key_and_example() {
+    const MAY_BE_EMPTY: [&str; 4] = ["published_urls", "trusted_proxies", "oidc_scopes", "log"];
+    let folder = tempfile::tempdir().unwrap();
+    let values = examples(folder.path());
+    for key in KEYS.iter().filter(|key| !MAY_BE_EMPTY.contains(&key.name)) {
+        let left_out = if ONLY_FILES.contains(&key.name) { NO_FILES } else { ONLY_FILES };
+        let left_out: Vec<_> = left_out.iter().copied().filter(|name| *name != key.name).collect();
+        let message = load_values(&values, &left_out, Some((key.name, ""))).err().unwrap().to_string();
+        assert!(message.starts_with(&format!("{} is wrong: ", key.variable())), "{}: {message}", key.name);
+        assert!(message.ends_with(&format!(". An example: {}", key.example)), "{message}");
+    }
+}
+
+#[test]
+fn every_misspelled_name_is_refused_with_the_right_one() {
+    for key in KEYS.iter() {
+        let wrong = &key.name[1..];
+        let hint = format!("Did you mean {}? An example: {}", key.name, key.example);
+        assert_eq!(
+            error(&format!("{wrong} = 1"), &[]),
+            format!("Unknown key `{wrong}` in Leptos.toml. {hint}")
+        );
+        let variable = format!("DOCKET_{}", wrong.to_uppercase());
+        let hint = format!("Did you mean {}? An example: {}", key.variable(), key.example);
+        assert_eq!(
+            error("", &[(&variable, "x")]),
+            format!("Unknown environment variable {variable}. {hint}")
+        );
+    }
+}
+
+#[test]
+fn every_value_in_the_file_is_a_text_a_whole_number_or_a_switch() {
+    for key in KEYS.iter() {
+        for (written, text) in [("\"12\"", "12"), ("12", "12"), ("true", "true"), ("' a '", " a ")] {
+            let source = Source::new(&format!("{} = {written}", key.name), "Leptos.toml", []).unwrap();
+            assert_eq!(source.text(key), text, "{}", key.name);
+        }
+        for written in ["1.5", "[1]", "{a = 1}", "2026-11-28"] {
+            let message = error(&format!("{} = {written}", key.name), &[]);
+            let place =
+                format!("`{}` in Leptos.toml must be a text, a whole number, true or false", key.name);
+            assert!(message.starts_with(&place) && message.contains(&key.example), "{message}");
+        }
+    }
+}
+
+#[test]
+fn defaults_of_sessions_and_limits_are_those_of_the_settings() {
+    let source = Source::new("", "Leptos.toml", []).unwrap();
+    let configured = AccessConfig::from_source(&source).unwrap();
+    assert_eq!(format!("{configured:?}"), format!("{:?}", AccessConfig::default()));
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::source::ConfigError;
+use super::error::ConfigError;
 
 /// The collector's URL if only the exporter was chosen.
 const DEFAULT_ENDPOINT: &str = "http://localhost:4318";

@@ -8,7 +8,10 @@ use rustls::pki_types::pem::PemObject;
 use url::{Host, Url};
 
 use super::api_key::{ApiKey, api_key};
-use super::source::{ConfigError, Source, number_between, switch, whole_number};
+use super::error::ConfigError;
+use super::key::missing;
+use super::setting::{OptionalSetting, number_between, switch, whole_number};
+use super::source::Source;
 
 pub struct UpstreamConfig {
     pub base_url: Url,
@@ -37,19 +40,20 @@ const TIMEOUT_MAX_SECONDS: u32 = 100;
 
 impl UpstreamConfig {
     pub(super) fn from_source(source: &Source) -> Result<Self, ConfigError> {
+        let raw = &source.raw;
         let (seconds, timeout) = (whole_number(1), number_between(1, TIMEOUT_MAX_SECONDS));
-        let base_url = source.required("upstream_url", base_url)?;
+        let base_url = raw.upstream_url.parse(base_url)?.ok_or_else(|| missing("upstream_url"))?;
         let (api_key, api_key_file) = api_key(source)?;
         Ok(Self {
             base_url,
             api_key,
             api_key_file,
-            certificate_authorities: source.optional("ca_file", certificates)?.unwrap_or_default(),
-            timeout: Duration::from_secs(source.or_default("upstream_timeout_seconds", &timeout)?.into()),
-            poll_interval: Duration::from_secs(source.or_default("poll_seconds", &seconds)?.into()),
-            prompt_max: source.or_default("prompt_max", number_between(1, 100_000))?,
+            certificate_authorities: raw.ca_file.parse(certificates)?.unwrap_or_default(),
+            timeout: Duration::from_secs(raw.upstream_timeout_seconds.parse(&timeout)?.into()),
+            poll_interval: Duration::from_secs(raw.poll_seconds.parse(&seconds)?.into()),
+            prompt_max: raw.prompt_max.parse(number_between(1, 100_000))?,
             breaks_after: BREAKS_AFTER,
-            pass_trace: source.or_default("trace_upstream", switch)?,
+            pass_trace: raw.trace_upstream.parse(switch)?,
         })
     }
 }

@@ -1,6 +1,8 @@
 //! The allowed targets of outgoing webhooks.
 
-use super::source::{ConfigError, Source, switch};
+use super::error::ConfigError;
+use super::setting::switch;
+use super::source::Source;
 
 #[derive(Debug, Clone, Copy)]
 pub struct WebhookConfig {
@@ -11,6 +13,6 @@ pub struct WebhookConfig {
 
 impl WebhookConfig {
     pub(super) fn from_source(source: &Source) -> Result<Self, ConfigError> {
-        Ok(Self { private: source.or_default("webhook_private", switch)? })
+        Ok(Self { private: source.raw.webhook_private.parse(switch)? })
     }
 }
