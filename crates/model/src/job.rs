@@ -425,6 +425,7 @@ pub fn pull_requests_of(link: &str) -> Option<String> {
     let lists = [
         ("/pull/", "/pulls"),
         ("/-/merge_requests/", "/-/merge_requests"),
+        ("/merge_requests/", "/merge_requests"),
         ("/pull-requests/", "/pull-requests"),
         ("/pulls/", "/pulls"),
     ];
@@ -444,6 +445,7 @@ mod tests {
             ("https://github.com/acme/docs/pull/259", Some("https://github.com/acme/docs/pulls")),
             ("https://github.com/acme/docs/pull/259/files", Some("https://github.com/acme/docs/pulls")),
             ("https://git.example/a/b/-/merge_requests/7", Some("https://git.example/a/b/-/merge_requests")),
+            ("https://git.example/a/b/merge_requests/7", Some("https://git.example/a/b/merge_requests")),
             ("https://bitbucket.org/a/b/pull-requests/7", Some("https://bitbucket.org/a/b/pull-requests")),
             ("https://git.example/a/b/pulls/7", Some("https://git.example/a/b/pulls")),
             ("https://git.example/a/b/changes/7", None),

@@ -1,4 +1,5 @@
-//! One pull request whose response is bad: all others have their state, and the code host is not paused. The position and the kind are random.
+//! Pull requests whose responses are bad: all others have their state, and one bad pull request pauses no code host. The positions and the kinds are
+//! random.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -48,7 +49,55 @@ fn number_and_position(runner: &mut TestRunner) -> (u64, u64) {
     both.new_tree(runner).unwrap().current()
 }
 
+/// How many pull requests are in a random set.
+const SEVERAL: usize = 14;
+/// Longer than any pause after failures.
+const AFTER_A_PAUSE: u64 = 16;
+
+/// For each pull request of a set: whether its response is bad, and of which kind.
+fn some_are_bad(runner: &mut TestRunner) -> Vec<Option<usize>> {
+    let kinds = bad_responses().len();
+    let set = (0.05..0.95).prop_flat_map(move |share: f64| {
+        prop::collection::vec(prop::option::weighted(share, 0..kinds), SEVERAL)
+    });
+    set.new_tree(runner).unwrap().current()
+}
+
+/// Random sets, and those of which one or all are bad.
+fn sets() -> Vec<Vec<Option<usize>>> {
+    let mut runner = TestRunner::deterministic();
+    let mut sets: Vec<_> = (0..6).map(|_| some_are_bad(&mut runner)).collect();
+    sets.push(vec![Some(0); SEVERAL]);
+    let mut one = vec![None; SEVERAL];
+    one[0] = Some(1);
+    sets.push(one);
+    sets
+}
+
 impl Tracked {
+    /// Waits until the pull requests from this number on have a state, and the checks of the bad ones failed. Only two bad ones may pause the host.
+    async fn until_each_has_its_result(&self, what: &str, first: u64, bad: usize) {
+        let ours = format!("job_id >= '01930000-0000-7000-8000-000000{}'", 100_000 + first);
+        until(what, async || {
+            let now = self.clock.now().as_millis();
+            if self.count(&format!("code_hosts WHERE paused_until > {now}")).await > 0 {
+                assert!(bad > 1, "{what}: the host is paused");
+                self.wait_minutes(AFTER_A_PAUSE);
+            }
+            let known = self.count(&format!("pull_requests WHERE {ours} AND state = 'open'")).await;
+            let failed = format!("pull_requests WHERE {ours} AND state = 'unknown' AND failure IS NOT NULL");
+            let results = (known as usize, self.count(&failed).await as usize);
+            (results == (SEVERAL - bad, bad)).then_some(())
+        })
+        .await;
+    }
+
+    /// Forgets the host's failures, and checks the known pull requests no more.
+    async fn begin_anew(&self) {
+        self.app.ledger().run("UPDATE pull_requests SET next_check_at = NULL").await;
+        self.app.ledger().run("DELETE FROM code_hosts").await;
+    }
+
     /// Adds jobs whose pull requests have these numbers.
     async fn add_jobs(&self, numbers: impl Iterator<Item = u64>, link: &str) {
         for number in numbers {
@@ -104,6 +153,37 @@ async fn one_bad_pull_request_stops_no_other() {
         .await;
         tracked.assert_not_paused(&what).await;
     }
+}
+
+#[tokio::test]
+async fn any_set_of_bad_pull_requests_stops_no_other() {
+    let (tracked, kinds, mut first) = (tracked().await, bad_responses(), 1);
+    for set in sets() {
+        let numbers = first..first + SEVERAL as u64;
+        for (number, kind) in numbers.clone().zip(&set) {
+            tracked.host.set(number, open_pull_request());
+            tracked.host.spoil(number, kind.map(|kind| kinds[kind].1.clone()));
+        }
+        tracked.add_jobs(numbers.clone(), "/acme/docs/pull/").await;
+        let bad = set.iter().flatten().count();
+        tracked.until_each_has_its_result(&format!("{set:?}"), first, bad).await;
+        tracked.begin_anew().await;
+        numbers.for_each(|number| tracked.host.spoil(number, None));
+        first += SEVERAL as u64;
+    }
+}
+
+#[tokio::test]
+async fn result_that_the_database_refuses_stops_no_other() {
+    let tracked = tracked().await;
+    (1..=3).for_each(|number| tracked.host.set(number, open_pull_request()));
+    tracked
+        .host
+        .change(2, &json!({ "reviewRequests": { "nodes": [{ "requestedReviewer": { "login": "odd" } }] } }));
+    tracked.app.ledger().refuse("UPDATE ON pull_requests", "NEW.reviewers LIKE '%odd%'").await;
+    tracked.add_jobs(1..=3, "/acme/docs/pull/").await;
+    tracked.until_all_but_one("refused", 2).await;
+    tracked.assert_not_paused("refused").await;
 }
 
 #[tokio::test]
@@ -186,6 +266,60 @@ async fn one_bad_merge_request_stops_no_other() {
         })
         .await;
     }
+}
+
+#[tokio::test]
+async fn any_set_of_bad_merge_requests_stops_no_other() {
+    let ((tracked, gitlab), kinds, mut first) = (scripted_gitlab().await, bad_responses(), 1);
+    // The merge request itself, and its parts, without which its state is known.
+    let places = ["", "/diffs", "", "/approvals", ""];
+    for set in sets() {
+        let numbers = first..first + SEVERAL as u64;
+        let mut bad = 0;
+        for ((number, kind), place) in numbers.clone().zip(&set).zip(places.iter().cycle()) {
+            let Some(kind) = *kind else { continue };
+            bad += usize::from(place.is_empty());
+            gitlab.0.lock().insert(format!("{number}{place}"), kinds[kind].1.clone());
+        }
+        tracked.add_jobs(numbers, MERGE_REQUEST).await;
+        tracked.until_each_has_its_result(&format!("{set:?}"), first, bad).await;
+        tracked.begin_anew().await;
+        gitlab.0.lock().clear();
+        first += SEVERAL as u64;
+    }
+}
+
+#[tokio::test]
+async fn merge_request_that_pauses_its_host_each_time_stops_no_other() {
+    let (tracked, gitlab) = scripted_gitlab().await;
+    let limited = ResponseTemplate::new(429).insert_header("retry-after", "60");
+    // Each is due before the others. The response about the second one is at its part.
+    gitlab.0.lock().insert("1".to_owned(), ResponseTemplate::new(401));
+    gitlab.0.lock().insert("2/diffs".to_owned(), limited);
+    tracked.add_jobs(1..=SEVERAL as u64, MERGE_REQUEST).await;
+    until("all others have a state", async || {
+        let now = tracked.clock.now().as_millis();
+        if tracked.count(&format!("code_hosts WHERE paused_until > {now}")).await > 0 {
+            tracked.wait_minutes(AFTER_A_PAUSE);
+        }
+        let known = tracked.count("pull_requests WHERE state = 'open'").await;
+        (known as usize == SEVERAL - 2).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn links_in_earlier_forms_have_a_state() {
+    let (tracked, gitlab) = scripted_gitlab().await;
+    let mut draft = merge_request();
+    draft.as_object_mut().unwrap().remove("draft");
+    draft["work_in_progress"] = json!(true);
+    gitlab.0.lock().insert("8".to_owned(), ResponseTemplate::new(200).set_body_json(draft));
+    let address = tracked.host.url();
+    let job = tracked.job_with_link(&format!("{address}/lab/acme/docs/merge_requests/7")).await;
+    tracked.until(&job, "state", json!("open")).await;
+    let job = tracked.job_with_link(&format!("{address}/lab/acme/docs/merge_requests/8/diffs")).await;
+    tracked.until(&job, "state", json!("draft")).await;
 }
 
 #[tokio::test]

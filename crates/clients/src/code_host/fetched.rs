@@ -32,7 +32,7 @@ pub enum Fetched {
     Failed(CheckFailure),
     /// The host failed before.
     Skipped,
-    /// Its owner gets no request for this time.
+    /// It, or its owner, gets no request for this time.
     Later(Duration),
 }
 
@@ -66,6 +66,11 @@ impl Batch {
         match error {
             // The host responded: it has no such pull request.
             HostError::Missing(_) => self.found[index] = Fetched::Failed(error.failure()),
+            // The host is paused. After that the others are first, in case that only this pull request has such a response each time.
+            error if error.is_of_host() => {
+                self.fail_all(&[index], "", error);
+                self.found[index] = Fetched::Later(Duration::ZERO);
+            }
             error => self.fail_all(&[index], &link.to_string(), error),
         }
     }

@@ -33,13 +33,16 @@ impl PullRequestLink {
     pub fn parse(link: &str, base: &Url, form: LinkForm) -> Option<Self> {
         let link = Url::parse(link).ok()?;
         let is_same_host = link.scheme() == base.scheme()
-            && link.host_str()?.eq_ignore_ascii_case(base.host_str()?)
+            && host(&link)?.eq_ignore_ascii_case(host(base)?)
             && link.port_or_known_default() == base.port_or_known_default();
         let path = link.path().strip_prefix(base.path().trim_end_matches('/')).filter(|_| is_same_host)?;
         let path = path.strip_prefix('/')?;
         let (repository, number) = match form {
             LinkForm::GitHub => path.split_once("/pull/")?,
-            LinkForm::GitLab => path.split_once("/-/merge_requests/")?,
+            // GitLab redirects the form without `/-/`, which it wrote itself before version 12.
+            LinkForm::GitLab => {
+                path.split_once("/-/merge_requests/").or_else(|| path.rsplit_once("/merge_requests/"))?
+            }
         };
         let parts: Vec<&str> = repository.split('/').collect();
         let has_parts = match form {
@@ -62,10 +65,15 @@ impl PullRequestLink {
     }
 }
 
-/// Whether a code host allows this name. It becomes part of URLs.
+/// The name of the host, without the dot at the end that an absolute name may have.
+fn host(url: &Url) -> Option<&str> {
+    url.host_str().map(|host| host.strip_suffix('.').unwrap_or(host))
+}
+
+/// Whether a code host allows this name. It becomes part of URLs. `-` alone separates a project from what belongs to it.
 fn is_plain(part: &str) -> bool {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    !part.is_empty() && part.chars().all(is_allowed) && !part.chars().all(|c| c == '.')
+    part != "-" && !part.is_empty() && part.chars().all(is_allowed) && !part.chars().all(|c| c == '.')
 }
 
 #[cfg(test)]
@@ -85,6 +93,7 @@ mod tests {
             "https://github.com/acme/docs/pull/259",
             "https://GitHub.com/acme/docs/pull/259/files?diff=split#top",
             "https://github.com:443/acme/docs/pull/259/",
+            "https://github.com./acme/docs/pull/259",
         ] {
             assert_eq!(github(link), expected, "{link}");
         }
@@ -93,6 +102,14 @@ mod tests {
             gitlab("https://git.example/lab/acme/team/docs/-/merge_requests/7/diffs"),
             Some(("acme/team/docs".to_owned(), 7))
         );
+        for link in [
+            "https://git.example/lab/acme/team/docs/merge_requests/7",
+            "https://git.example./lab/acme/team/docs/merge_requests/7/diffs?view=inline#top",
+        ] {
+            assert_eq!(gitlab(link), Some(("acme/team/docs".to_owned(), 7)), "{link}");
+        }
+        let absolute = |link: &str| parsed(link, "https://git.example./", LinkForm::GitLab);
+        assert_eq!(absolute("https://git.example/a/b/-/merge_requests/1"), Some(("a/b".to_owned(), 1)));
         let enterprise =
             parsed("https://git.example:8443/a/b.c/pull/1", "https://git.example:8443/", LinkForm::GitHub);
         assert_eq!(enterprise, Some(("a/b.c".to_owned(), 1)));
@@ -100,6 +117,16 @@ mod tests {
 
     #[test]
     fn other_links_are_not_tracked() {
+        for link in [
+            "https://git.example/docs/merge_requests/7",
+            "https://git.example/merge_requests/7",
+            "https://git.example/acme/docs/merge_requests/new",
+            "https://git.example/acme/docs/-/issues/merge_requests/7",
+            "https://git.example../acme/docs/merge_requests/7",
+            "https://git.example.evil./acme/docs/merge_requests/7",
+        ] {
+            assert_eq!(parsed(link, "https://git.example", LinkForm::GitLab), None, "{link}");
+        }
         for link in [
             "",
             "acme/docs#259",

@@ -173,9 +173,40 @@ impl CodeHosts {
             };
             result(due, found, now)
         });
-        let stale_after = self.settings.current().stale_after;
-        self.store.record_checks(&self.work, &results.collect::<Vec<_>>(), stale_after, now).await?;
+        self.record_results(&results.collect::<Vec<_>>(), now).await?;
         self.record_host(connection, &batch, now).await
+    }
+
+    /// Records the results. If the database refuses the values of one, the others are recorded, and the check of that one failed.
+    async fn record_results(&self, results: &[CheckResult], now: Timestamp) -> Result<(), StoreError> {
+        let refused =
+            |recorded: &Result<(), StoreError>| matches!(recorded, Err(error) if error.concerns_values());
+        let together = self.record(results, now).await;
+        if !refused(&together) {
+            return together;
+        }
+        for one in results {
+            let alone = self.record(std::slice::from_ref(one), now).await;
+            if !refused(&alone) {
+                alone?;
+                continue;
+            }
+            let due = one.due().clone();
+            tracing::error!(job = %due.job, "the result of a check was refused by the database");
+            let next = schedule::after_failure(due.failures + 1, now);
+            let failed = CheckResult::Failed { due, failure: CheckFailure::Unusable, next };
+            let failed = self.record(&[failed], now).await;
+            // If that is refused too, it is due again after its lease.
+            if !refused(&failed) {
+                failed?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn record(&self, results: &[CheckResult], now: Timestamp) -> Result<(), StoreError> {
+        let stale_after = self.settings.current().stale_after;
+        self.store.record_checks(&self.work, results, stale_after, now).await
     }
 
     /// Records how the host responded.

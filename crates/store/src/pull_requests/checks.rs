@@ -57,6 +57,14 @@ pub enum CheckResult {
     Skipped { due: DueCheck, next: Timestamp },
 }
 
+impl CheckResult {
+    pub const fn due(&self) -> &DueCheck {
+        match self {
+            Self::Reported { due, .. } | Self::Failed { due, .. } | Self::Skipped { due, .. } => due,
+        }
+    }
+}
+
 /// Which plans are due.
 #[derive(Debug, Clone, Copy)]
 pub struct Window {
@@ -107,13 +115,13 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// Forgets that links to `host` had no connection.
+    /// Forgets that links to `host` had no connection. Its name may end in a dot.
     pub async fn reassign_code_host(&self, work: &Work, host: &str) -> Result<(), StoreError> {
         sqlx::query(
             "UPDATE pull_requests SET host = NULL, next_check_at = 0
-             WHERE host = '' AND SUBSTR(LOWER(url), 1, LENGTH($1) + 1) = LOWER($1) || '/'",
+             WHERE host = '' AND SUBSTR(REPLACE(LOWER(url), './', '/'), 1, LENGTH($1)) = $1",
         )
-        .bind(host)
+        .bind([host, "/"].concat().to_lowercase().replace("./", "/"))
         .execute(self.write(work).statement())
         .await?;
         Ok(())

@@ -1,4 +1,5 @@
 //! Two checks of one pull request at the same time: whatever their order, its merge is recorded once, and an older result replaces no newer one.
+//! Links get their host when it is connected.
 
 use std::time::Duration;
 
@@ -76,5 +77,25 @@ async fn merge_is_recorded_once_although_checks_overlap() {
             ledger.report(claims[at].0, claims[at].1).await;
         }
         assert_eq!(ledger.pull_request().await, ("merged".to_owned(), 1), "{first:?}, {second:?}, {order:?}");
+    }
+}
+
+#[tokio::test]
+async fn links_are_assigned_again_when_their_host_is_connected() {
+    for (host, link, is_assigned) in [
+        (HOST, "https://git.example/acme/docs/pull/1", true),
+        (HOST, "https://GIT.example./acme/docs/pull/1", true),
+        ("https://git.example.", "https://git.example/acme/docs/pull/1", true),
+        (HOST, "https://git.example.org/acme/docs/pull/1", false),
+        ("https://git.example/lab", "https://git.example./lab/acme/docs/pull/1", true),
+        ("https://git.example/lab", "https://git.example/acme/docs/pull/1", false),
+    ] {
+        let ledger = Ledger::new().await;
+        let job = ledger.ended("a", "completed", Some(link)).await;
+        ledger.store.assign_code_hosts(&work(), &[(&job, None)]).await.unwrap();
+        assert!(ledger.store.pull_requests_without_host(10).await.unwrap().is_empty());
+        ledger.store.reassign_code_host(&work(), host).await.unwrap();
+        let without = ledger.store.pull_requests_without_host(10).await.unwrap();
+        assert_eq!(without.len(), usize::from(is_assigned), "{host} {link}");
     }
 }

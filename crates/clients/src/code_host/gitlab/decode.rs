@@ -12,6 +12,8 @@ use model::time::Timestamp;
 pub(super) struct MergeRequest {
     state: String,
     draft: Option<bool>,
+    /// The name of `draft` before GitLab 14.
+    work_in_progress: Option<bool>,
     created_at: Option<String>,
     merged_at: Option<String>,
     closed_at: Option<String>,
@@ -78,7 +80,7 @@ impl MergeRequest {
         match self.state.as_str() {
             "merged" => Some(PullRequestState::Merged),
             "closed" => Some(PullRequestState::Closed),
-            "opened" if self.draft == Some(true) => Some(PullRequestState::Draft),
+            "opened" if self.draft.or(self.work_in_progress) == Some(true) => Some(PullRequestState::Draft),
             // It is being merged.
             "opened" | "locked" => Some(PullRequestState::Open),
             _ => None,
@@ -227,6 +229,15 @@ mod tests {
             decoded(json!({ "draft": true })).reported(Approvals::Hidden, None).state,
             PullRequestState::Draft
         );
+        for (changes, state) in [
+            (json!({ "draft": null, "work_in_progress": true }), PullRequestState::Draft),
+            (json!({ "draft": null, "work_in_progress": false }), PullRequestState::Open),
+            (json!({ "draft": false, "work_in_progress": true }), PullRequestState::Open),
+            (json!({ "draft": null, "work_in_progress": true, "state": "merged" }), PullRequestState::Merged),
+        ] {
+            let reported = decoded(changes.clone()).reported(Approvals::Hidden, None);
+            assert_eq!(reported.state, state, "{changes}");
+        }
         assert_eq!(
             decoded(json!({ "changes_count": "1000+" })).reported(Approvals::Hidden, None).files_total,
             1_000
