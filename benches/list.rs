@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use base::clock::Clock;
+use base::prompt::Prompt;
 use base::query_permits::QueryPermits;
 use base::work::{Docket, Work};
 use model::id::{JobId, ProjectId};
@@ -225,25 +226,15 @@ async fn main() {
 async fn follow_ups(store: &Store, project: &ProjectId) -> [Duration; 3] {
     let author = store.user_by_name("ada").await.unwrap().unwrap().actor("192.0.2.7");
     let commit = async |job: Option<&JobId>, n: usize, prompt: &str| {
-        let intent = format!("bench-{n}").parse().unwrap();
-        let (paths, template, queue_max) = (&[][..], None, u32::MAX);
-        let new = NewIntent {
-            project,
-            job,
-            author: &author,
-            intent: &intent,
-            prompt,
-            paths,
-            template,
-            retry_of: None,
-            script: None,
-            queue_max,
+        let (intent, prompt) =
+            (format!("bench-{n}").parse().unwrap(), Prompt::parse(prompt, u32::MAX).unwrap());
+        let new = match job {
+            Some(job) => NewIntent::follow_up(project.clone(), job.clone(), intent, prompt),
+            None => NewIntent::new_job(project.clone(), intent, prompt),
         };
-        store
-            .insert_intent((&work_at(Timestamp::from_millis(n as i64))).into(), new, Scheduling::Immediate)
-            .await
-            .unwrap();
-        store.find_intent(&author.id, &intent).await.unwrap().unwrap().job
+        let work = work_at(Timestamp::from_millis(n as i64));
+        store.insert_intent((&work).into(), &author, &new, Scheduling::Immediate, u32::MAX).await.unwrap();
+        store.find_intent(&author.id, &new.intent).await.unwrap().unwrap().job
     };
     let job = commit(None, 0, "A long conversation").await;
     let mut times = Vec::new();

@@ -9,6 +9,8 @@ use crate::server::request::forms;
 use model::batch::{Batch, BatchForm, BatchPage, BatchPrompt, UnstartedBatch};
 use model::error::AppError;
 #[cfg(feature = "ssr")]
+use model::id::optional;
+#[cfg(feature = "ssr")]
 use service::jobs::batch::BatchRequest;
 #[cfg(feature = "ssr")]
 use service::response_size::shortened;
@@ -33,8 +35,10 @@ pub async fn prepare_batch(
 ) -> Result<Batch, AppError> {
     let (caller, state) = guard::of::<PrepareBatch>()?;
     let project = caller.project(&project)?;
-    let request = BatchRequest { project, text: prompt, values, intent, template_id };
-    let batch = state.jobs.prepare_batch(&caller, &request).await?;
+    let template = optional(template_id.as_deref())?;
+    let request = BatchRequest { project, text: prompt, values, template };
+    state.jobs.save_batch_draft(&caller, &request).await?;
+    let batch = state.jobs.prepare_batch(&caller, &request, &intent.parse()?).await?;
     leptos_axum::redirect(&format!("/p/{}/batches/{}", batch.project, batch.id));
     shortened::changed_batch(batch)
 }
@@ -50,9 +54,10 @@ pub async fn use_template(
     template_id: Option<String>,
 ) -> Result<BatchPrompt, AppError> {
     let (caller, state) = guard::of::<UseTemplate>()?;
-    let (project, intent) = (caller.project(&project)?, String::new());
-    let (jobs, request) = (&state.jobs, BatchRequest { project, text: prompt, values, intent, template_id });
-    let used = jobs.use_template(&request, &template).await?;
+    let (jobs, project) = (&state.jobs, caller.project(&project)?);
+    let replaced = optional(template_id.as_deref())?;
+    let request = BatchRequest { project, text: prompt, values, template: replaced };
+    let used = jobs.use_template(&request, optional(Some(&template))?).await?;
     if forms::is_plain() {
         jobs.save_batch_form(&caller, &request, used.clone()).await?;
         forms::redirect_to(&format!("/p/{}/jobs/batch", request.project));

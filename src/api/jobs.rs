@@ -8,27 +8,40 @@ use leptos::prelude::*;
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
 use crate::server::request::forms;
+#[cfg(feature = "ssr")]
+use base::{nfc::nfc, prompt::Prompt};
 use model::draft::SavedDraft;
 use model::error::AppError;
 #[cfg(feature = "ssr")]
 use model::headers::{REVISION_HEADER, UNREAD_HEADER};
 #[cfg(feature = "ssr")]
+use model::id::{InvalidId, JobId, TemplateId, optional};
+#[cfg(feature = "ssr")]
 use model::job::ShownFollowUps;
 use model::job::{BulkResult, Job, JobBadge, JobForm, JobPage, JobsOverview, Notifications};
 use model::job_query::JobQuery;
+#[cfg(feature = "ssr")]
+use model::page_path;
 use model::similar::SimilarJob;
 #[cfg(feature = "ssr")]
 use model::time::Timestamp;
 #[cfg(feature = "ssr")]
-use service::jobs::drafts::DraftForm;
+use service::jobs::drafts::TypedForm;
 #[cfg(feature = "ssr")]
 use service::jobs::find::{BADGES_MAX, job_ids};
 #[cfg(feature = "ssr")]
-use service::jobs::intent::Form;
+use service::jobs::intent::Submission;
 #[cfg(feature = "ssr")]
 use service::jobs::resolve::Decision;
 #[cfg(feature = "ssr")]
+use service::jobs::similar::typed_so_far;
+#[cfg(feature = "ssr")]
 use service::response_size::shortened;
+#[cfg(feature = "ssr")]
+use store::jobs::{
+    drafts::{Draft, FormOf},
+    intents::{NewIntent, Subject},
+};
 
 /// Starts a job. The same `intent` returns the first response again and sends nothing. `paths`: the documentation pages it is
 /// about, separated by commas or line ends; those mentioned in the prompt are added. `template_id`: the template it came from.
@@ -53,13 +66,19 @@ pub async fn create_job(
 ) -> Result<Job, AppError> {
     let (caller, state) = guard::of::<CreateJob>()?;
     let project = caller.project(&project)?;
-    let form = Form::new_job(&caller, project, prompt, intent, paths, template_id)
-        .with_draft(form.as_deref(), base)?
-        .retrying(retry_of)
-        .queued(queue.as_deref())
-        .with_similarity_warning(similar.as_deref(), forms::is_plain())
-        .with_placeholder_warning(unfilled.as_deref(), anyway.as_deref());
-    let job = state.jobs.submit(form).await?;
+    let of = form_of(None, form.as_deref())?;
+    let text = Prompt::parse(&prompt, state.jobs.prompt_max());
+    let (paths, template) = (paths.unwrap_or_default(), template_id.unwrap_or_default());
+    let form = TypedForm::new(project, of, Draft { text: prompt, paths, template, intent }, base);
+    let parsed = text.map_err(AppError::from).and_then(|text| new_job(&form, text, retry_of.as_deref()));
+    let parsed = parsed.map(|intent| Submission {
+        intent,
+        queue: is_on(queue.as_deref()),
+        // Only a page can show this warning.
+        warns_if_similar: similar.as_deref() == Some("ask") && forms::is_plain(),
+        warns_if_unfilled: unfilled.as_deref() == Some("ask") && anyway.as_deref() != Some("on"),
+    });
+    let job = state.jobs.submit_form(&caller, &form, parsed).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(shortened::changed_job(job))
 }
@@ -79,11 +98,18 @@ pub async fn send_follow_up(
 ) -> Result<Job, AppError> {
     let (caller, state) = guard::of::<SendFollowUp>()?;
     let project = caller.project(&project)?;
-    let form = Form::follow_up(&caller, project, job, prompt, intent)
-        .with_draft(None, base)?
-        .queued(queue.as_deref())
-        .with_placeholder_warning(unfilled.as_deref(), anyway.as_deref());
-    let job = state.jobs.submit(form).await?;
+    let job: JobId = job.parse()?;
+    let parsed = Prompt::parse(&prompt, state.jobs.prompt_max()).map_err(AppError::from).and_then(|text| {
+        Ok(Submission {
+            intent: NewIntent::follow_up(project.clone(), job.clone(), intent.parse()?, text),
+            queue: is_on(queue.as_deref()),
+            warns_if_similar: false,
+            warns_if_unfilled: unfilled.as_deref() == Some("ask") && anyway.as_deref() != Some("on"),
+        })
+    });
+    let draft = Draft { text: prompt, intent, ..Draft::default() };
+    let form = TypedForm::new(project, FormOf::FollowUp(job), draft, base);
+    let job = state.jobs.submit_form(&caller, &form, parsed).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(shortened::changed_job(job))
 }
@@ -122,7 +148,9 @@ pub async fn send_all_again(project: String, as_of: i64) -> Result<BulkResult, A
 pub async fn import_job(project: String, remote_id: String, note: Option<String>) -> Result<Job, AppError> {
     let (caller, state) = guard::of::<ImportJob>()?;
     let project = caller.project(&project)?;
-    let job = state.jobs.import(&caller, &project, &remote_id, note.as_deref()).await?;
+    let note = note.filter(|note| !note.trim().is_empty());
+    let note = note.map(|note| Prompt::parse(&note, state.jobs.prompt_max())).transpose()?;
+    let job = state.jobs.import(&caller, &project, &remote_id.trim().parse()?, note).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(shortened::changed_job(job))
 }
@@ -232,7 +260,8 @@ pub async fn job_form(
 ) -> Result<JobForm, AppError> {
     let (caller, state) = guard::of::<GetJobForm>()?;
     let project = caller.project(&project)?;
-    let form = state.jobs.form(&caller, &project, job.as_deref(), form.as_deref()).await?;
+    let of = form_of(job.as_deref(), form.as_deref())?;
+    let form = state.jobs.form(&caller, &project, &of).await?;
     Ok(shortened::job_form(form))
 }
 
@@ -254,8 +283,13 @@ pub async fn save_draft(
 ) -> Result<SavedDraft, AppError> {
     let (caller, state) = guard::of::<SaveDraft>()?;
     let project = caller.project(&project)?;
-    let draft_form = DraftForm { job, form, text, paths, template: template_id, intent, base, before };
-    state.jobs.save_draft(&caller, &project, draft_form).await
+    let of = form_of(job.as_deref(), form.as_deref())?;
+    let (by, before) = (optional(intent.as_deref())?, optional(before.as_deref())?);
+    let template: Option<TemplateId> = optional(template_id.as_deref())?;
+    let (paths, template) = (paths.unwrap_or_default(), template.map(String::from).unwrap_or_default());
+    let draft = Draft { text, paths, template, intent: intent.unwrap_or_default() };
+    let form = TypedForm::new(project, of, draft, base);
+    state.jobs.save_draft(&caller, &form, by.as_ref(), before.as_ref()).await
 }
 
 /// At most five jobs similar to `prompt` or about `paths`; without both, similar to the caller's draft.
@@ -271,7 +305,34 @@ pub async fn similar_jobs(
     match (prompt, paths) {
         (None, None) => jobs.similar_to_draft(&permit, &caller, &project).await,
         (prompt, paths) => {
-            jobs.similar(&permit, &project, &prompt.unwrap_or_default(), &paths.unwrap_or_default()).await
+            let pages = typed_so_far(&paths.unwrap_or_default());
+            jobs.similar(&permit, &project, &prompt.unwrap_or_default(), pages).await
         }
     }
+}
+
+/// The prompt of a form for a new job. `retry_of` may be empty.
+#[cfg(feature = "ssr")]
+fn new_job(form: &TypedForm, prompt: Prompt, retry_of: Option<&str>) -> Result<NewIntent, AppError> {
+    let Draft { intent, paths, template, .. } = &form.draft;
+    let new = NewIntent::new_job(form.project.clone(), intent.parse()?, prompt);
+    let pages = page_path::typed(&nfc(paths))?;
+    let (template, retry_of) = (optional(Some(template))?, optional(retry_of)?);
+    let subject = Subject::NewJob { template, retry_of, tags: Vec::new() };
+    Ok(NewIntent { pages, subject, ..new })
+}
+
+/// What a form is for: the job to follow up, or else a new job, with the key of a prefilled form. Both may be empty.
+#[cfg(feature = "ssr")]
+fn form_of(job: Option<&str>, key: Option<&str>) -> Result<FormOf, InvalidId> {
+    match optional(job)? {
+        Some(job) => Ok(FormOf::FollowUp(job)),
+        None => Ok(FormOf::NewJob(optional(key)?)),
+    }
+}
+
+/// Whether a checkbox is on.
+#[cfg(feature = "ssr")]
+fn is_on(checkbox: Option<&str>) -> bool {
+    matches!(checkbox, Some("on" | "true"))
 }

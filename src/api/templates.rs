@@ -8,6 +8,8 @@ use crate::server::auth::guard;
 use crate::server::request::forms;
 use model::error::AppError;
 #[cfg(feature = "ssr")]
+use model::id::optional;
+#[cfg(feature = "ssr")]
 use model::saved_template::TemplateText;
 use model::saved_template::{SavedTemplate, TemplateForm};
 #[cfg(feature = "ssr")]
@@ -41,7 +43,7 @@ pub async fn template_texts(project: String) -> Result<Vec<TemplateText>, AppErr
 pub async fn get_template_form(project: String, template: Option<String>) -> Result<TemplateForm, AppError> {
     let (caller, state) = guard::of::<GetTemplateForm>()?;
     let project = caller.project(&project)?;
-    state.jobs.template_form(&caller, &project, template.as_deref()).await
+    state.jobs.template_form(&caller, &project, optional(template.as_deref())?).await
 }
 
 /// Saves a new template, or changes `template`; returns its id.
@@ -54,7 +56,7 @@ pub async fn save_template(
 ) -> Result<String, AppError> {
     let (caller, state) = guard::of::<SaveTemplate>()?;
     let project = caller.project(&project)?;
-    let posted = PostedTemplate { template, name, text };
+    let posted = PostedTemplate { template: optional(template.as_deref())?, name, text };
     let id = state.jobs.save_template(&caller, &project, posted).await?;
     leptos_axum::redirect(&format!("/p/{project}/templates"));
     Ok(id.to_string())
@@ -65,7 +67,7 @@ pub async fn save_template(
 pub async fn remove_template(project: String, template: String) -> Result<(), AppError> {
     let (caller, state) = guard::of::<RemoveTemplate>()?;
     let project = caller.project(&project)?;
-    state.jobs.remove_template(&caller, &project, &template).await?;
+    state.jobs.remove_template(&caller, &project, optional(Some(&template))?).await?;
     forms::redirect_to(&format!("/p/{project}/templates"));
     Ok(())
 }

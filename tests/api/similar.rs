@@ -1,5 +1,6 @@
 //! Similar jobs are shown before a prompt is sent: at most five, and they never prevent sending.
 
+use model::page_path::Pages;
 use std::time::Duration;
 
 use base::clock::Clock;
@@ -95,7 +96,8 @@ async fn only_running_jobs_and_open_results_are_similar() {
         let state =
             app.idle_state(Clock::frozen(NOON.plus_seconds(days * 86_400)), Duration::from_secs(3)).await;
         let permit = state.query_permits.acquire("olga").await.unwrap();
-        let found = state.jobs.similar(&permit, &"docs".parse().unwrap(), TEXT, "").await.unwrap();
+        let found =
+            state.jobs.similar(&permit, &"docs".parse().unwrap(), TEXT, Pages::default()).await.unwrap();
         assert_eq!(found.len(), expected, "after {days} days");
         state.store.close().await;
     }

@@ -1,4 +1,4 @@
-//! What all server code needs: typed settings, the clock, blocking work, tasks, permits, normalized text, the instruments of telemetry and
+//! What all server code needs: typed settings, the clock, blocking work, tasks, permits, normalized text, prompts, the instruments of telemetry and
 //! the HTTP client. It knows neither the database nor the platform.
 
 pub mod allocator;
@@ -9,6 +9,7 @@ pub mod failures;
 pub mod http_client;
 pub mod instruments;
 pub mod nfc;
+pub mod prompt;
 pub mod query_permits;
 pub mod settings;
 pub mod tasks;

@@ -11,6 +11,11 @@ pub fn nfc(text: &str) -> Cow<'_, str> {
     if is_nfc(text) { Cow::Borrowed(text) } else { Cow::Owned(text.nfc().collect()) }
 }
 
+/// A text of several lines in the form in which it is stored: in NFC, with line ends as `\n`.
+pub fn stored_text(text: &str) -> String {
+    nfc(&text.replace("\r\n", "\n")).into_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -139,8 +139,8 @@ pub struct Entry {
     /// The line on which its values begin, from 1.
     pub line: usize,
     pub prompt: String,
-    /// The pages it is about: the value of the placeholder `page`.
-    pub paths: Vec<String>,
+    /// The page it is about: the value of the placeholder `page`.
+    pub page: Option<String>,
 }
 
 /// Fills `text` with each record of `list`. Fails with a message that has the line number. Creates no prompt longer than `most`
@@ -164,8 +164,8 @@ pub fn entries(text: &str, list: &str, most: usize) -> Result<Vec<Entry>, String
         if earlier.is_some_and(|earlier: usize| entries[earlier].prompt == prompt) {
             return Err(format!("Line {number} repeats an earlier line."));
         }
-        let paths = page.map(|page| columns[page].to_owned()).into_iter().collect();
-        entries.push(Entry { line: number, prompt, paths });
+        let page = page.map(|page| columns[page].to_owned());
+        entries.push(Entry { line: number, prompt, page });
     }
     if entries.is_empty() {
         return Err("The list of values is empty. Write one value per line.".to_owned());
@@ -299,10 +299,8 @@ mod tests {
     fn each_line_becomes_a_prompt() {
         let made =
             entries("Check {{page}}.", "/a\n\n  \"/b, c\" \n", 99).unwrap_or_else(|why| panic!("{why}"));
-        let made: Vec<_> = made
-            .iter()
-            .map(|entry| (entry.line, entry.prompt.as_str(), entry.paths.first().map(String::as_str)))
-            .collect();
+        let made: Vec<_> =
+            made.iter().map(|entry| (entry.line, entry.prompt.as_str(), entry.page.as_deref())).collect();
         assert_eq!(made, [(1, "Check /a.", Some("/a")), (3, "Check /b, c.", Some("/b, c"))]);
     }
 
@@ -313,9 +311,9 @@ mod tests {
             entries(text, "calm, Ada\nloud\tBob, the second", 99).unwrap_or_else(|why| panic!("{why}"));
         assert_eq!(made[0].prompt, "calm: Ada and calm");
         assert_eq!(made[1].prompt, "loud: Bob, the second and loud");
-        assert!(made[0].paths.is_empty());
+        assert_eq!(made[0].page, None);
         let made = entries("{{tone}}: {{page}}", "/calm, /a", 99).unwrap_or_else(|why| panic!("{why}"));
-        assert_eq!(made[0].paths, ["/a"]);
+        assert_eq!(made[0].page.as_deref(), Some("/a"));
     }
 
     #[test]

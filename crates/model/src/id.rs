@@ -17,6 +17,11 @@ impl fmt::Display for InvalidId {
     }
 }
 
+/// Parses the id of a form field; `None` if the field is missing or empty.
+pub fn optional<T: FromStr<Err = InvalidId>>(text: Option<&str>) -> Result<Option<T>, InvalidId> {
+    text.filter(|text| !text.is_empty()).map(str::parse).transpose()
+}
+
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $valid:expr, $error:literal) => {
         $(#[$doc])*

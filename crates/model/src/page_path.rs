@@ -6,6 +6,11 @@
 //! trailing punctuation. These words are not paths: with characters that page paths never have (`/users/{id}`, `/*`), without a
 //! letter (`/2`), with `..` (`/a/../b`), or in a system directory (`/usr/bin/env`).
 
+use std::fmt;
+use std::ops::Deref;
+
+use crate::error::BadInput;
+
 /// The longest path of a page, in characters.
 pub const PATH_MAX_CHARS: usize = 500;
 /// The most pages of a job.
@@ -24,6 +29,37 @@ const OF_A_MACHINE: [&str; 8] = ["bin", "etc", "opt", "proc", "sbin", "tmp", "us
 /// Delimiters of a path, besides whitespace.
 const QUOTES: &str = "`'\"“”‘’„«»()[]";
 
+/// The pages of a job: paths in their normal form, without duplicates, at most [`PATHS_MAX`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pages(Vec<String>);
+
+impl Pages {
+    /// Those of a stored job. They were parsed before they were stored.
+    pub fn stored(paths: Vec<String>) -> Self {
+        Self(paths)
+    }
+
+    /// Those for which `is_wanted` is true.
+    pub fn only(mut self, is_wanted: impl Fn(&String) -> bool) -> Self {
+        self.0.retain(is_wanted);
+        self
+    }
+}
+
+impl Deref for Pages {
+    type Target = [String];
+
+    fn deref(&self) -> &[String] {
+        &self.0
+    }
+}
+
+impl From<Pages> for Vec<String> {
+    fn from(pages: Pages) -> Self {
+        pages.0
+    }
+}
+
 /// Why the typed pages are invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathsError {
@@ -32,9 +68,23 @@ pub enum PathsError {
     NotAPath,
 }
 
-/// Parses the pages of a form field, separated by commas or line ends, without duplicates. Stops at the first page above the
-/// limit.
-pub fn typed(text: &str) -> Result<Vec<String>, PathsError> {
+impl BadInput for PathsError {}
+
+impl std::error::Error for PathsError {}
+
+impl fmt::Display for PathsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooMany => write!(f, "A job can be about at most {PATHS_MAX} pages."),
+            Self::NotAPath => {
+                write!(f, "A page's path has at most {PATH_MAX_CHARS} characters, and no control characters.")
+            }
+        }
+    }
+}
+
+/// Parses the pages of a form field, separated by commas or line ends. Stops at the first page above the limit.
+pub fn typed(text: &str) -> Result<Pages, PathsError> {
     let mut paths = Vec::new();
     for typed in text.split([',', '\n']) {
         if let Some(path) = typed_one(typed)? {
@@ -44,7 +94,12 @@ pub fn typed(text: &str) -> Result<Vec<String>, PathsError> {
             return Err(PathsError::TooMany);
         }
     }
-    Ok(paths)
+    Ok(Pages(paths))
+}
+
+/// Parses the text as one page, which may contain commas; none if it is empty.
+pub fn single(text: &str) -> Result<Pages, PathsError> {
+    Ok(Pages(typed_one(text)?.into_iter().collect()))
 }
 
 /// Parses one page of a form field; `None` if the text is empty. `/` is the front page.
@@ -69,8 +124,8 @@ pub fn replaced(paths: &str, old: &str, new: &str) -> String {
     paths.join(", ")
 }
 
-/// The paths mentioned in `prompt`, without duplicates; at most [`PATHS_MAX`].
-pub fn found_in(prompt: &str) -> Vec<String> {
+/// The paths mentioned in `prompt`, the first [`PATHS_MAX`].
+pub fn found_in(prompt: &str) -> Pages {
     let mut paths = Vec::new();
     let words = prompt.split(|c: char| c.is_whitespace() || QUOTES.contains(c));
     for path in words.filter_map(as_page) {
@@ -79,18 +134,18 @@ pub fn found_in(prompt: &str) -> Vec<String> {
             break;
         }
     }
-    paths
+    Pages(paths)
 }
 
-/// The pages of a job: first those typed, then those found in its prompt; at most [`PATHS_MAX`].
-pub fn of_job(typed: Vec<String>, found: Vec<String>) -> Vec<String> {
-    let mut paths = typed;
-    for path in found {
+/// The pages of a job: first those typed, then those found in its prompt.
+pub fn of_job(typed: Pages, found: Pages) -> Pages {
+    let Pages(mut paths) = typed;
+    for path in found.0 {
         if paths.len() < PATHS_MAX {
             add(&mut paths, path);
         }
     }
-    paths
+    Pages(paths)
 }
 
 /// The normal form of a path: one leading slash, no trailing one, no query or fragment.
@@ -144,11 +199,11 @@ mod tests {
     fn paths_are_found_in_a_prompt() {
         let prompt = "/start: see `/guides/quickstart`, (/api/auth/), “/über/uns”. Then /faq?tab=2#top and '/a-b_c.d'!";
         assert_eq!(
-            found_in(prompt),
+            *found_in(prompt),
             ["/start", "/guides/quickstart", "/api/auth", "/über/uns", "/faq", "/a-b_c.d"]
         );
-        assert_eq!(found_in("Same /a twice: /a/ and /a#x"), ["/a"]);
-        assert_eq!(found_in("[/linked](/linked/to)"), ["/linked", "/linked/to"]);
+        assert_eq!(*found_in("Same /a twice: /a/ and /a#x"), ["/a"]);
+        assert_eq!(*found_in("[/linked](/linked/to)"), ["/linked", "/linked/to"]);
     }
 
     #[test]
@@ -160,16 +215,16 @@ mod tests {
             "/users/{id} {{page}} /*.md /a/../b /usr/bin/env /etc/passwd C:\\x",
             "",
         ] {
-            assert_eq!(found_in(prompt), [""; 0], "{prompt}");
+            assert_eq!(*found_in(prompt), [""; 0], "{prompt}");
         }
-        assert_eq!(found_in(&format!("/{}", "x".repeat(PATH_MAX_CHARS))), [""; 0]);
+        assert_eq!(*found_in(&format!("/{}", "x".repeat(PATH_MAX_CHARS))), [""; 0]);
     }
 
     #[test]
     fn pages_of_a_job_are_limited_to_50() {
         let many: String = (0..80).map(|n| format!("/page-{n} ")).collect();
         assert_eq!(found_in(&many).len(), PATHS_MAX);
-        let of_job = of_job(vec!["/typed".to_owned()], found_in(&many));
+        let of_job = of_job(Pages(vec!["/typed".to_owned()]), found_in(&many));
         assert_eq!((of_job.len(), of_job[0].as_str()), (PATHS_MAX, "/typed"));
     }
 

@@ -18,7 +18,7 @@ pub mod pull_requests;
 pub mod queue;
 pub mod replay;
 pub mod resolve;
-mod similar;
+pub mod similar;
 pub mod templates;
 pub mod waiting;
 
@@ -158,7 +158,7 @@ impl Jobs {
     }
 
     /// The maximum length of a prompt, in characters.
-    fn prompt_max(&self) -> u32 {
+    pub fn prompt_max(&self) -> u32 {
         self.settings.current().prompt_max
     }
 

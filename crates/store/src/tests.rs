@@ -29,11 +29,13 @@ use super::jobs::seen::Reader;
 use super::platform::budget::{Meters, ScopeLimit};
 use super::*;
 use base::clock::Clock;
+use base::prompt::Prompt;
 use base::query_permits::{QueryPermit, QueryPermits};
 use base::work::{Docket, Work};
 use model::audit::Actor;
-use model::id::{IntentId, ProjectId};
+use model::id::{IntentId, JobId, ProjectId};
 use model::job::{DeliveryState, JobState, RemoteJob};
+use model::page_path;
 use model::time::Timestamp;
 use model::user::Project;
 use model::user::{GivenProjects, Role};
@@ -87,20 +89,24 @@ impl Ledger {
     }
 
     async fn commit(&self, intent: &str, prompt: &str) -> Option<String> {
-        let intent: IntentId = intent.parse().unwrap();
-        let new = NewIntent {
-            project: &self.project,
-            job: None,
-            author: &self.author,
-            intent: &intent,
-            prompt,
-            paths: &["/a".to_owned()],
-            template: None,
-            retry_of: None,
-            script: None,
-            queue_max: u32::MAX,
-        };
-        self.store.insert_intent((&work()).into(), new, Scheduling::Immediate).await.unwrap()
+        let pages = page_path::typed("/a").unwrap();
+        self.insert(&NewIntent { pages, ..self.new_job(intent, prompt) }).await.unwrap()
+    }
+
+    fn new_job(&self, intent: &str, prompt: &str) -> NewIntent {
+        let prompt = Prompt::parse(prompt, u32::MAX).unwrap();
+        NewIntent::new_job(self.project.clone(), intent.parse().unwrap(), prompt)
+    }
+
+    fn new_follow_up(&self, job: &JobId, intent: &str, prompt: &str) -> NewIntent {
+        let prompt = Prompt::parse(prompt, u32::MAX).unwrap();
+        NewIntent::follow_up(self.project.clone(), job.clone(), intent.parse().unwrap(), prompt)
+    }
+
+    /// Commits a prompt, to be sent at once.
+    async fn insert(&self, new: &NewIntent) -> Result<Option<String>, StoreError> {
+        let (work, author) = (work(), &self.author);
+        self.store.insert_intent((&work).into(), author, new, Scheduling::Immediate, u32::MAX).await
     }
 
     async fn claim(&self, message: &str) -> Option<Intent> {
@@ -357,24 +363,8 @@ async fn poll_begun_before_a_follow_up_overwrites_nothing() {
         .await
         .unwrap();
     let mut due = ledger.store.due_polls(&ledger.projects(), NOON, NOON).await.unwrap().remove(0);
-    let follow_up = NewIntent {
-        project: &ledger.project,
-        job: Some(&intent.job),
-        author: &ledger.author,
-        intent: &"i-2".parse().unwrap(),
-        prompt: "more",
-        paths: &[],
-        template: None,
-        retry_of: None,
-        script: None,
-        queue_max: u32::MAX,
-    };
-    let second = ledger
-        .store
-        .insert_intent((&work()).into(), follow_up, Scheduling::Immediate)
-        .await
-        .unwrap()
-        .unwrap();
+    let follow_up = ledger.new_follow_up(&intent.job, "i-2", "more");
+    let second = ledger.insert(&follow_up).await.unwrap().unwrap();
     let second = ledger.claim(&second).await.unwrap();
     ledger
         .store

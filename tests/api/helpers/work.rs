@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use base::clock::Clock;
+use base::prompt::Prompt;
 use base::work::{Docket, Work};
 use model::time::Timestamp;
 use store::Store;
@@ -31,17 +32,8 @@ pub(crate) async fn commit(
     scheduling: Scheduling<'_>,
 ) -> String {
     let author = store.user_by_name("olga").await.unwrap().unwrap();
-    let new = NewIntent {
-        project: &"docs".parse().unwrap(),
-        job: None,
-        author: &author.actor(""),
-        intent: &intent.parse().unwrap(),
-        prompt,
-        paths: &[],
-        template: None,
-        retry_of: None,
-        script: None,
-        queue_max: u32::MAX,
-    };
-    store.insert_intent((&work_at(now)).into(), new, scheduling).await.unwrap().unwrap()
+    let prompt = Prompt::parse(prompt, u32::MAX).unwrap();
+    let new = NewIntent::new_job("docs".parse().unwrap(), intent.parse().unwrap(), prompt);
+    let (author, work) = (author.actor(""), work_at(now));
+    store.insert_intent((&work).into(), &author, &new, scheduling, u32::MAX).await.unwrap().unwrap()
 }

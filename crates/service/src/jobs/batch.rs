@@ -10,20 +10,22 @@ use thiserror::Error;
 
 use crate::caller::Caller;
 use crate::jobs::Jobs;
-use crate::jobs::intent::{PromptError, page, prompt};
+use crate::jobs::intent::new_intent;
 use crate::jobs::queue::cancelled_by;
-use crate::jobs::templates::template_id;
 use base::blocking;
-use base::nfc::nfc;
+use base::nfc::{nfc, stored_text};
+use base::prompt::Prompt;
 use clients::upstream::governor::Scope;
 use model::batch::{self, Batch, BatchForm, BatchPrompt, Entry, NAME_MAX_CHARS, Progress};
 use model::draft::DraftVersion;
 use model::error::{AppError, BadInput, ErrorCode};
-use model::id::{BatchId, IntentId, ProjectId};
+use model::id::{BatchId, IntentId, InvalidId, ProjectId, TemplateId};
 use model::job::{Job, JobState, cut, title};
+use model::page_path::{self, Pages};
 use model::time::Timestamp;
 use store::jobs::batches::{JobsOfBatch, NewBatch, PreparedBatch};
 use store::jobs::drafts::{DraftKey, Replaces};
+use store::jobs::intents::NewIntent;
 
 /// The draft subject of the form; the list of values is stored in the draft's pages.
 const DRAFT: &str = "batch";
@@ -31,35 +33,41 @@ const DRAFT: &str = "batch";
 /// The maximum length of the list of values, in bytes.
 const LIST_MAX: usize = 128 * 1024;
 
-/// A submitted batch; only the project is validated.
+/// The form of a batch; its texts are as typed.
 pub struct BatchRequest {
     pub project: ProjectId,
     pub text: String,
     pub values: String,
-    pub intent: String,
-    /// The id of the template it came from; empty without one.
-    pub template_id: Option<String>,
+    /// The template that the text came from.
+    pub template: Option<TemplateId>,
+}
+
+/// A prompt of a batch, from a line of its list.
+struct Line {
+    number: usize,
+    prompt: Prompt,
+    pages: Pages,
 }
 
 impl Jobs {
-    /// Stores a valid batch for preview and start; nothing is queued yet. Invalid texts are saved as a draft. The same
-    /// intent returns the same batch.
-    pub async fn prepare_batch(&self, caller: &Caller, request: &BatchRequest) -> Result<Batch, AppError> {
-        self.save_batch_draft(caller, request).await?;
-        let intent: IntentId = request.intent.parse()?;
-        let [text, values] =
-            [&request.text, &request.values].map(|text| nfc(&text.replace("\r\n", "\n")).into_owned());
-        self.checked(&text, &values).await?;
-        let template = template_id(request.template_id.as_deref())?;
-        if let Some(template) = &template {
+    /// Stores a valid batch for preview and start, and removes its draft; nothing is queued yet. The same intent returns the same batch.
+    pub async fn prepare_batch(
+        &self,
+        caller: &Caller,
+        request: &BatchRequest,
+        intent: &IntentId,
+    ) -> Result<Batch, AppError> {
+        let [text, values] = [&request.text, &request.values].map(|text| stored_text(text));
+        self.lines(&text, &values).await?;
+        if let Some(template) = &request.template {
             self.must_be_a_template(&request.project, template).await?;
         }
         let new = NewBatch {
             project: &request.project,
             author_id: &caller.user.id,
-            intent: &intent,
+            intent,
             template: &text,
-            template_id: template.as_ref(),
+            template_id: request.template.as_ref(),
             list: &values,
         };
         let prepared = self.store.prepare_batch(caller.authority(), &new).await?;
@@ -85,9 +93,10 @@ impl Jobs {
         batch: &str,
     ) -> Result<Batch, AppError> {
         let prepared = self.prepared(project, batch).await?;
-        let entries = self.checked(&prepared.template, &prepared.list).await?;
-        let entries = self.with_pages(project, entries).await?;
-        self.store.start_batch(caller.authority(), &prepared, &entries, self.queue_max()).await?;
+        let lines = self.lines(&prepared.template, &prepared.list).await?;
+        let prompts = lines.into_iter().map(|line| line.of_batch(&prepared)).collect::<Result<_, _>>()?;
+        let prompts = self.all_with_mentioned_pages(project, prompts).await?;
+        self.store.start_batch(caller.authority(), &prepared, &prompts, self.queue_max()).await?;
         self.batch(project, batch).await
     }
 
@@ -118,7 +127,7 @@ impl Jobs {
         project: &ProjectId,
         from: Option<&str>,
     ) -> Result<BatchForm, AppError> {
-        let intent = uuid::Uuid::new_v4().to_string().parse()?;
+        let intent = new_intent()?;
         if let Some(from) = from {
             let earlier = self.prepared(project, from).await?;
             let (text, values, template) = (earlier.template, earlier.list, earlier.template_id);
@@ -129,7 +138,7 @@ impl Jobs {
             return Ok(BatchForm { intent, text, values, template: None, problem: None });
         };
         let DraftVersion { text, paths: values, template, .. } = saved_draft;
-        let problem = self.checked(&text, &values).await.err().map(|error| error.message);
+        let problem = self.lines(&text, &values).await.err().map(|error| error.message);
         Ok(BatchForm { intent, text, values, template: template.parse().ok(), problem })
     }
 
@@ -210,25 +219,26 @@ impl Jobs {
         Ok(times.last().copied())
     }
 
-    async fn save_batch_draft(&self, caller: &Caller, request: &BatchRequest) -> Result<(), AppError> {
+    /// Saves the texts of the form as the caller's draft before they are checked.
+    pub async fn save_batch_draft(&self, caller: &Caller, request: &BatchRequest) -> Result<(), AppError> {
         let (text, values) = (&request.text, &request.values);
         if text.contains('\0') || values.contains('\0') || (text.is_empty() && values.is_empty()) {
             return Ok(());
         }
-        let prompt =
-            BatchPrompt { text: text.clone(), template: template_id(request.template_id.as_deref())? };
+        let prompt = BatchPrompt { text: text.clone(), template: request.template.clone() };
         self.save_batch_form(caller, request, prompt).await
     }
 
-    /// The prompts of a batch, each validated like a single typed prompt.
-    async fn checked(&self, text: &str, values: &str) -> Result<Vec<Entry>, AppError> {
+    /// The prompts of a batch, each parsed like a single typed prompt.
+    async fn lines(&self, text: &str, values: &str) -> Result<Vec<Line>, AppError> {
         if values.len() > LIST_MAX {
             return Err(BatchError::ListTooLong.into());
         }
-        prompt(text, self.prompt_max())?;
+        let most = self.prompt_max();
+        let text = Prompt::parse(text, most)?;
         // Many long prompts take time.
-        let (text, values, most) = (text.to_owned(), values.to_owned(), self.prompt_max());
-        Ok(blocking::run(usize::MAX, move || checked(&text, &values, most)).await?)
+        let values = values.to_owned();
+        blocking::run(usize::MAX, move || lines(text.as_str(), &values, most)).await
     }
 }
 
@@ -244,25 +254,31 @@ enum BatchError {
     #[error("A batch's name has at most {NAME_MAX_CHARS} visible characters.")]
     Name,
     #[error("Line {line}: {error}")]
-    Line { line: usize, error: PromptError },
+    Line { line: usize, error: AppError },
 }
 
 impl BadInput for BatchError {}
 
-fn checked(text: &str, values: &str, most: u32) -> Result<Vec<Entry>, BatchError> {
-    let mut entries = batch::entries(text, values, most as usize).map_err(BatchError::List)?;
-    for entry in &mut entries {
-        let typed = prompt(&entry.prompt, most)
-            .and_then(|prompt| {
-                let pages = entry.paths.iter().filter_map(|path| page(path).transpose());
-                Ok((prompt, pages.collect::<Result<_, _>>()?))
-            })
-            .map_err(|error| BatchError::Line { line: entry.line, error });
-        let (prompt, paths) = typed?;
-        entry.paths = paths;
-        entry.prompt = prompt;
+impl Line {
+    fn parse(entry: &Entry, most: u32) -> Result<Self, AppError> {
+        let prompt = Prompt::parse(&entry.prompt, most)?;
+        let pages = page_path::single(&nfc(entry.page.as_deref().unwrap_or_default()))?;
+        Ok(Self { number: entry.line, prompt, pages })
     }
-    Ok(entries)
+
+    /// The same line of a batch has the same intent, so that its job is started once.
+    fn of_batch(self, batch: &PreparedBatch) -> Result<NewIntent, InvalidId> {
+        let intent = format!("{}-{}", batch.id, self.number).parse()?;
+        Ok(batch.job(intent, self.prompt, self.pages, None))
+    }
+}
+
+fn lines(text: &str, values: &str, most: u32) -> Result<Vec<Line>, AppError> {
+    let entries = batch::entries(text, values, most as usize).map_err(BatchError::List)?;
+    let parsed = entries.iter().map(|entry| {
+        Line::parse(entry, most).map_err(|error| BatchError::Line { line: entry.line, error }.into())
+    });
+    parsed.collect()
 }
 
 /// The values in a list that may be pages.

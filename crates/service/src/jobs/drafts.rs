@@ -1,4 +1,4 @@
-//! Saves drafts while a person types.
+//! Saves drafts: while a person types, and when a text is refused.
 
 use thiserror::Error;
 
@@ -6,98 +6,71 @@ use crate::caller::Caller;
 use crate::jobs::Jobs;
 use model::draft::SavedDraft;
 use model::error::{AppError, BadInput};
-use model::id::{FormKey, IntentId, InvalidId, JobId, ProjectId, TemplateId};
-use store::Authority;
+use model::id::{IntentId, ProjectId};
 use store::StoreError;
-use store::jobs::drafts::{Draft, DraftKey, Replaces, new_job};
+use store::jobs::drafts::{Draft, DraftKey, FormOf, Replaces};
 
 /// The maximum length of the stored pages field, in characters: 50 paths of 500.
 const PATHS_MAX_CHARS: usize = 26_000;
 
-/// The current content of a form.
-pub struct DraftForm {
-    /// The job to follow up; empty for a new job.
-    pub job: Option<String>,
-    /// The key of a prefilled form for a new job; empty without one.
-    pub form: Option<String>,
-    pub text: String,
-    pub paths: Option<String>,
-    /// The id of the template it came from; empty without one.
-    pub template: Option<String>,
-    /// The form's intent, so that a draft that arrives after its text was sent is not saved.
-    pub intent: Option<String>,
+/// The form of a prompt as it was typed. Nothing in it is checked, except for what identifies the form.
+#[derive(Debug)]
+pub struct TypedForm {
+    pub project: ProjectId,
+    pub of: FormOf,
+    pub draft: Draft,
     /// When the version that the text is based on was saved, in milliseconds; 0 without one. `None` replaces any
     /// version.
     pub base: Option<i64>,
-    /// The intent that the form had before.
-    pub before: Option<String>,
 }
 
-/// A text that was posted to be sent.
-pub(super) struct PostedText<'a> {
-    pub(super) by: Authority<'a>,
-    pub(super) user_id: &'a str,
-    pub(super) project: &'a ProjectId,
-    /// The job to follow up.
-    pub(super) job: Option<&'a str>,
-    pub(super) form: Option<&'a FormKey>,
-    pub(super) intent: &'a str,
-    /// See [`DraftForm::base`].
-    pub(super) base: Option<i64>,
-    pub(super) text: String,
-    pub(super) paths: &'a str,
-    pub(super) template: &'a str,
-}
-
-impl PostedText<'_> {
-    fn subject(&self) -> String {
-        self.job.map_or_else(|| new_job(self.form), str::to_owned)
+impl TypedForm {
+    /// With the text as drafts have it.
+    pub fn new(project: ProjectId, of: FormOf, draft: Draft, base: Option<i64>) -> Self {
+        let text = draft.text.replace("\r\n", "\n");
+        Self { project, of, draft: Draft { text, ..draft }, base }
     }
 
-    /// The draft with this [`Self::subject`].
-    fn key<'a>(&'a self, subject: &'a str) -> DraftKey<'a> {
-        DraftKey { user_id: self.user_id, project: self.project, subject }
+    /// The draft of `caller` with this subject.
+    fn key<'a>(&'a self, caller: &'a Caller, subject: &'a str) -> DraftKey<'a> {
+        DraftKey { user_id: &caller.user.id, project: &self.project, subject }
     }
 
-    fn replaces(&self) -> Replaces<'_> {
-        replaces(self.base, [Some(self.intent), None])
+    fn replaces<'a>(&self, intents: [Option<&'a str>; 2]) -> Replaces<'a> {
+        self.base.map_or(Replaces::Any, |base| Replaces::Known { base, intents })
+    }
+
+    /// Whether the text is worth saving as a draft, and valid in the database.
+    fn may_be_saved(&self) -> bool {
+        let Draft { text, paths, template, intent } = &self.draft;
+        !text.trim().is_empty() && ![text, paths, template, intent].iter().any(|text| text.contains('\0'))
     }
 }
 
 impl Jobs {
     /// Saves the caller's draft for a form; an empty text deletes the draft. With a `base`, a version that another form
-    /// saved meanwhile is not replaced but returned.
+    /// saved meanwhile is not replaced but returned. `intent`: that of the form, so that a draft that arrives after its text was sent is not saved.
+    /// `before`: the intent that the form had before.
     pub async fn save_draft(
         &self,
         caller: &Caller,
-        project: &ProjectId,
-        draft_form: DraftForm,
+        form: &TypedForm,
+        intent: Option<&IntentId>,
+        before: Option<&IntentId>,
     ) -> Result<SavedDraft, AppError> {
-        let DraftForm { job, form, text, paths, template, intent, base, before } = draft_form;
-        let given = |text: Option<String>| text.filter(|text| !text.is_empty());
-        let job: Option<JobId> = given(job).as_deref().map(str::parse).transpose()?;
-        let intent: Option<IntentId> = given(intent).as_deref().map(str::parse).transpose()?;
-        let template: Option<TemplateId> = given(template).as_deref().map(str::parse).transpose()?;
-        let (text, paths) = (text.replace("\r\n", "\n"), paths.unwrap_or_default());
-        let subject = match &job {
-            Some(job) => job.to_string(),
-            None => new_job(form_key(form.as_deref())?.as_ref()),
-        };
-        let of = DraftKey { user_id: &caller.user.id, project, subject: &subject };
-        let before: Option<IntentId> = given(before).as_deref().map(str::parse).transpose()?;
-        let replaces = replaces(base, [&intent, &before].map(|intent| intent.as_ref().map(IntentId::as_str)));
-        if text.trim().is_empty() {
+        let subject = form.of.subject();
+        let of = form.key(caller, &subject);
+        let replaces = form.replaces([intent, before].map(|intent| intent.map(IntentId::as_str)));
+        let draft = &form.draft;
+        if draft.text.trim().is_empty() {
             self.store.drop_draft(caller.authority(), of, replaces, None).await?;
             return self.unsaved(of, replaces).await;
         }
-        self.must_be_storable(&text, &paths)?;
-        if let Some(job) = &job {
-            self.get(project, job.as_str()).await?;
+        self.must_be_storable(&draft.text, &draft.paths)?;
+        if let FormOf::FollowUp(job) = &form.of {
+            self.get(&form.project, job.as_str()).await?;
         }
-        let (template, by) = (template.map(String::from), intent.clone().map(String::from));
-        let (template, by) = (template.unwrap_or_default(), by.unwrap_or_default());
-        let draft = Draft { text, paths, template, intent: by };
-        match self.store.save_draft(caller.authority(), of, &draft, intent.as_ref(), replaces).await? {
+        match self.store.save_draft(caller.authority(), of, draft, intent, replaces).await? {
             None => self.unsaved(of, replaces).await,
             saved_at => Ok(SavedDraft { saved_at, changed: None }),
         }
@@ -113,24 +86,45 @@ impl Jobs {
     }
 
     /// Removes the draft whose text was sent, unless another form changed it.
-    pub(super) async fn remove_sent_draft(&self, posted: &PostedText<'_>) -> Result<(), StoreError> {
-        let subject = posted.subject();
-        self.store.drop_draft(posted.by, posted.key(&subject), posted.replaces(), Some(&posted.text)).await
+    pub(super) async fn remove_sent_draft(
+        &self,
+        caller: &Caller,
+        form: &TypedForm,
+    ) -> Result<(), StoreError> {
+        let subject = form.of.subject();
+        let replaces = form.replaces([Some(&form.draft.intent), None]);
+        let of = form.key(caller, &subject);
+        self.store.drop_draft(caller.authority(), of, replaces, Some(&form.draft.text)).await
     }
 
     /// Saves a refused text as the draft of its form. If another form changed that draft, the text of a new job becomes
-    /// a separate draft.
-    pub(super) async fn save_refused_text(&self, posted: &PostedText<'_>) -> Result<(), StoreError> {
-        let [paths, template, intent] = [posted.paths, posted.template, posted.intent].map(str::to_owned);
-        let draft = Draft { text: posted.text.clone(), paths, template, intent };
-        let subject = posted.subject();
+    /// a separate draft. Saves nothing if the job to follow up does not exist.
+    pub(super) async fn save_refused_text(
+        &self,
+        caller: &Caller,
+        form: &TypedForm,
+    ) -> Result<(), StoreError> {
+        if !form.may_be_saved() || !self.has_subject(form).await {
+            return Ok(());
+        }
+        let (by, subject) = (caller.authority(), form.of.subject());
+        let replaces = form.replaces([Some(&form.draft.intent), None]);
         let saved =
-            self.store.save_draft(posted.by, posted.key(&subject), &draft, None, posted.replaces()).await?;
-        if saved.is_none() && posted.job.is_none() {
-            let apart = new_job(uuid::Uuid::new_v4().to_string().parse().ok().as_ref());
-            self.store.save_draft(posted.by, posted.key(&apart), &draft, None, Replaces::Any).await?;
+            self.store.save_draft(by, form.key(caller, &subject), &form.draft, None, replaces).await?;
+        if saved.is_none() && matches!(form.of, FormOf::NewJob(_)) {
+            let apart = FormOf::NewJob(uuid::Uuid::new_v4().to_string().parse().ok()).subject();
+            let of = form.key(caller, &apart);
+            self.store.save_draft(caller.authority(), of, &form.draft, None, Replaces::Any).await?;
         }
         Ok(())
+    }
+
+    /// Whether the form is for a new job, or the job to follow up exists.
+    async fn has_subject(&self, form: &TypedForm) -> bool {
+        match &form.of {
+            FormOf::NewJob(_) => true,
+            FormOf::FollowUp(job) => self.store.has_job(&form.project, job).await.unwrap_or(false),
+        }
     }
 
     fn must_be_storable(&self, text: &str, paths: &str) -> Result<(), DraftError> {
@@ -145,10 +139,6 @@ impl Jobs {
     }
 }
 
-fn replaces(base: Option<i64>, intents: [Option<&str>; 2]) -> Replaces<'_> {
-    base.map_or(Replaces::Any, |base| Replaces::Known { base, intents })
-}
-
 /// Why a text cannot be saved as a draft.
 #[derive(Debug, Error)]
 enum DraftError {
@@ -159,8 +149,3 @@ enum DraftError {
 }
 
 impl BadInput for DraftError {}
-
-/// Parses the key of a prefilled form; empty is none.
-pub(super) fn form_key(posted: Option<&str>) -> Result<Option<FormKey>, InvalidId> {
-    posted.filter(|key| !key.is_empty()).map(str::parse).transpose()
-}

@@ -7,19 +7,19 @@ use thiserror::Error;
 use crate::caller::Caller;
 use crate::jobs::Jobs;
 use crate::jobs::cursor::Seal;
-use crate::jobs::drafts::form_key;
 use crate::jobs::filter::parse;
+use crate::jobs::intent::new_intent;
 use crate::response_size::{Room, shortened};
 use base::nfc::nfc;
 use base::query_permits::QueryPermit;
 use model::error::{AppError, BadInput};
 use model::excerpt::SearchWords;
-use model::id::{BatchId, IntentId, InvalidId, JobId, ProjectId};
+use model::id::{BatchId, InvalidId, JobId, ProjectId};
 use model::job::{FollowUp, Job, JobForm, JobPage, JobState, JobsOverview, ShownFollowUps};
 use model::job_query::JobQuery;
 use model::time::Timestamp;
 use model::{ParseError, page_path};
-use store::jobs::drafts::{DraftKey, new_job};
+use store::jobs::drafts::{DraftKey, FormOf};
 use store::jobs::list::{JobFilter, JobPlaces, Listed, PAGE_JOBS, PageJobs, PageStart, Sections, Sort};
 use store::jobs::seen::Reader;
 
@@ -267,29 +267,22 @@ impl Jobs {
         }))
     }
 
-    /// The initial values of a form: a new intent, and the draft. `form`: the key of a prefilled form for a new job.
+    /// The initial values of a form: a new intent, and the draft.
     pub async fn form(
         &self,
         caller: &Caller,
         project: &ProjectId,
-        job: Option<&str>,
-        form: Option<&str>,
+        form: &FormOf,
     ) -> Result<JobForm, AppError> {
-        let job = job.filter(|job| !job.is_empty());
-        let job: Option<JobId> = job.map(str::parse).transpose()?;
-        let subject = match &job {
-            Some(job) => job.to_string(),
-            None => new_job(form_key(form)?.as_ref()),
-        };
-        let of = DraftKey { user_id: &caller.user.id, project, subject: &subject };
-        let (draft, other_drafts) = match job {
-            Some(_) => (self.store.draft(of).await?, Vec::new()),
-            None => self.store.new_job_drafts(of).await?,
+        let of = DraftKey { user_id: &caller.user.id, project, subject: &form.subject() };
+        let (draft, other_drafts) = match form {
+            FormOf::FollowUp(_) => (self.store.draft(of).await?, Vec::new()),
+            FormOf::NewJob(_) => self.store.new_job_drafts(of).await?,
         };
         let draft_saved_at = draft.as_ref().map(|draft| draft.saved_at);
         let (draft, draft_paths, draft_template) =
             draft.map(|draft| (draft.text, draft.paths, draft.template)).unwrap_or_default();
-        let intent: IntentId = uuid::Uuid::new_v4().to_string().parse()?;
+        let intent = new_intent()?;
         let prompt_max = self.prompt_max();
         Ok(JobForm { intent, draft, draft_paths, draft_template, draft_saved_at, other_drafts, prompt_max })
     }

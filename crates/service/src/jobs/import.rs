@@ -2,10 +2,10 @@
 
 use crate::caller::Caller;
 use crate::jobs::Jobs;
-use crate::jobs::intent::prompt;
 use crate::jobs::resolve::conflict_or;
+use base::prompt::Prompt;
 use model::error::AppError;
-use model::id::ProjectId;
+use model::id::{ProjectId, RemoteId};
 use model::job::Job;
 use store::jobs::imports::NewImport;
 
@@ -15,23 +15,19 @@ impl Jobs {
         &self,
         caller: &Caller,
         project: &ProjectId,
-        remote_id: &str,
-        note: Option<&str>,
+        remote_id: &RemoteId,
+        note: Option<Prompt>,
     ) -> Result<Job, AppError> {
-        let note = note
-            .filter(|note| !note.trim().is_empty())
-            .map(|note| prompt(note, self.prompt_max()))
-            .transpose()?;
         let remote = self.fetch_untracked(project, remote_id).await?;
         let import = NewImport {
             project,
             author: &caller.actor(),
-            text: &note.unwrap_or_else(|| format!("Imported job {}", remote.id)),
+            text: &note.map_or_else(|| format!("Imported job {}", remote.id), String::from),
             remote: &remote,
             note: &format!("{} imported this job: it was started elsewhere.", caller.user.name),
         };
         let imported = self.store.import(caller.authority(), &import, self.next_poll()).await;
-        let job = imported.map_err(|error| conflict_or(error, caller, remote_id))?;
+        let job = imported.map_err(|error| conflict_or(error, caller, remote_id.as_str()))?;
         tracing::info!(%job, remote = remote.id, "job imported");
         self.get(project, job.as_str()).await
     }

@@ -6,21 +6,21 @@ use std::mem;
 use crate::caller::Caller;
 use crate::jobs::Jobs;
 use crate::jobs::archive_and_tags::chosen;
-use crate::jobs::intent::{page, paths};
 use base::blocking;
 use base::nfc::nfc;
 use base::query_permits::QueryPermit;
-use model::batch::Entry;
 use model::error::AppError;
 use model::id::ProjectId;
 use model::job::BulkResult;
-use model::page_path::{self, PageChange};
+use model::page_path::{self, PageChange, Pages};
 use store::StoreError;
+use store::jobs::intents::NewIntent;
 
 impl Jobs {
-    /// The comma-separated `typed` paths that are pages of the project.
-    pub async fn known_pages(&self, project: &ProjectId, typed: &str) -> Result<Vec<String>, AppError> {
-        Ok(self.known(project, paths(typed)?).await?)
+    /// Those of `paths` that are pages of the project.
+    pub async fn known_pages(&self, project: &ProjectId, paths: Pages) -> Result<Pages, StoreError> {
+        let known = self.store.known_pages(project, &paths).await?;
+        Ok(paths.only(|path| known.contains(path)))
     }
 
     /// Pages of the project whose path contains `typed`; none for an empty text.
@@ -37,42 +37,33 @@ impl Jobs {
         Ok(self.store.suggested_pages(permit, project, typed).await?)
     }
 
-    /// The pages of a job: the typed ones, and the pages of the project that its prompt mentions.
-    pub(super) async fn pages(
-        &self,
-        project: &ProjectId,
-        typed: Vec<String>,
-        prompt: &str,
-    ) -> Result<Vec<String>, StoreError> {
-        let found = self.known(project, page_path::found_in(prompt)).await?;
-        Ok(page_path::of_job(typed, found))
+    /// Adds the pages of the project that the prompt mentions.
+    pub(super) async fn with_mentioned_pages(&self, intent: NewIntent) -> Result<NewIntent, StoreError> {
+        let found = page_path::found_in(intent.prompt.as_str());
+        let found = self.known_pages(&intent.project, found).await?;
+        Ok(NewIntent { pages: page_path::of_job(intent.pages, found), ..intent })
     }
 
     /// The same for each prompt of a batch.
-    pub(super) async fn with_pages(
+    pub(super) async fn all_with_mentioned_pages(
         &self,
         project: &ProjectId,
-        entries: Vec<Entry>,
-    ) -> Result<Vec<Entry>, StoreError> {
+        intents: Vec<NewIntent>,
+    ) -> Result<Vec<NewIntent>, StoreError> {
         let find = move || {
-            let found: Vec<_> = entries.iter().map(|entry| page_path::found_in(&entry.prompt)).collect();
-            (entries, found)
+            let found = intents.iter().map(|intent| page_path::found_in(intent.prompt.as_str()));
+            let found: Vec<Pages> = found.collect();
+            (intents, found)
         };
-        let (mut entries, found) = blocking::run(usize::MAX, find).await;
-        let different: HashSet<&String> = found.iter().flatten().collect();
+        let (mut intents, found) = blocking::run(usize::MAX, find).await;
+        let different: HashSet<&String> = found.iter().flat_map(|pages| pages.iter()).collect();
         let different: Vec<String> = different.into_iter().cloned().collect();
         let known = self.store.known_pages(project, &different).await?;
-        for (entry, mut found) in entries.iter_mut().zip(found) {
-            found.retain(|path| known.contains(path));
-            entry.paths = page_path::of_job(mem::take(&mut entry.paths), found);
+        for (intent, found) in intents.iter_mut().zip(found) {
+            let found = found.only(|path| known.contains(path));
+            intent.pages = page_path::of_job(mem::take(&mut intent.pages), found);
         }
-        Ok(entries)
-    }
-
-    async fn known(&self, project: &ProjectId, mut paths: Vec<String>) -> Result<Vec<String>, StoreError> {
-        let known = self.store.known_pages(project, &paths).await?;
-        paths.retain(|path| known.contains(path));
-        Ok(paths)
+        Ok(intents)
     }
 
     /// Adds a page to the jobs with these comma-separated ids, or removes it.
@@ -85,9 +76,8 @@ impl Jobs {
         path: &str,
     ) -> Result<BulkResult, AppError> {
         let path = match change {
-            PageChange::Add => {
-                page(path)?.ok_or_else(|| AppError::bad_input("The page is empty. Write its path."))?
-            }
+            PageChange::Add => page_path::typed_one(&nfc(path))?
+                .ok_or_else(|| AppError::bad_input("The page is empty. Write its path."))?,
             PageChange::Remove => nfc(path).into_owned(),
         };
         let jobs = self.store.change_page(caller.authority(), change, project, &chosen(ids)?, &path).await?;

@@ -9,11 +9,11 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::jobs::Jobs;
-use base::nfc::nfc;
+use base::nfc::stored_text;
 use model::error::{AppError, ErrorCode};
-use model::id::{IntentId, ProjectId};
+use model::id::{IntentId, JobId, ProjectId};
 use model::job::Job;
-use store::jobs::intents::Intent;
+use store::jobs::intents::{Intent, NewIntent};
 
 /// What a script sent, as far as it identifies the request. Tags, pages and queueing are how it is done: a repeated request does not change them.
 pub struct ScriptRequest<'a> {
@@ -37,10 +37,10 @@ impl ScriptRequest<'_> {
     pub fn hash(&self) -> String {
         let template = self.template.map(|ScriptTemplate { id, name, values }| {
             let values: BTreeMap<_, _> =
-                values.iter().map(|(name, value)| (normalized(name), normalized(value))).collect();
-            json!([id, name.map(normalized), values])
+                values.iter().map(|(name, value)| (stored_text(name), stored_text(value))).collect();
+            json!([id, name.map(stored_text), values])
         });
-        let parts = json!([self.project, self.job, self.prompt.map(normalized), template]);
+        let parts = json!([self.project, self.job, self.prompt.map(stored_text), template]);
         URL_SAFE_NO_PAD.encode(Sha256::digest(parts.to_string()))
     }
 
@@ -57,8 +57,15 @@ pub(super) fn hash_of(intent: &Intent) -> String {
     stored.unwrap_or_else(|| hash_of_text(&intent.project, job, &intent.prompt))
 }
 
+/// The hash of the request of a prompt that is submitted.
+pub(super) fn hash_of_new(new: &NewIntent) -> String {
+    let sent = new.request_hash.clone();
+    let job = new.followed_up().map(JobId::as_str);
+    sent.unwrap_or_else(|| hash_of_text(&new.project, job, new.prompt.as_str()))
+}
+
 /// The hash of a request without a template.
-pub(super) fn hash_of_text(project: &ProjectId, job: Option<&str>, prompt: &str) -> String {
+fn hash_of_text(project: &ProjectId, job: Option<&str>, prompt: &str) -> String {
     ScriptRequest { project, job, prompt: Some(prompt), template: None }.hash()
 }
 
@@ -70,11 +77,10 @@ impl Jobs {
     pub async fn first_answer(
         &self,
         author_id: &str,
-        key: &str,
+        key: &IntentId,
         request: &ScriptRequest<'_>,
     ) -> Result<Option<Job>, AppError> {
-        let key: IntentId = key.parse()?;
-        let Some(earlier) = self.store.find_intent(author_id, &key).await? else {
+        let Some(earlier) = self.store.find_intent(author_id, key).await? else {
             let is_removed = self.store.is_removed_intent(author_id, key.as_str()).await?;
             return if is_removed { Err(removed()) } else { Ok(None) };
         };
@@ -83,11 +89,6 @@ impl Jobs {
             false => Err(used()),
         }
     }
-}
-
-/// A text in the form in which prompts are stored.
-fn normalized(text: &str) -> String {
-    nfc(&text.replace("\r\n", "\n")).into_owned()
 }
 
 fn used() -> AppError {

@@ -98,7 +98,8 @@ impl Jobs {
         let (remote, note);
         let accepted_as = match delivery.position {
             0 => {
-                remote = self.fetch_untracked(delivery.project, remote_id.unwrap_or_default()).await?;
+                let id = remote_id.unwrap_or_default().trim().parse()?;
+                remote = self.fetch_untracked(delivery.project, &id).await?;
                 note = format!("{name} marked it as started, with the id {}.", remote.id);
                 AcceptedAs::Job(&remote)
             }
@@ -118,13 +119,12 @@ impl Jobs {
         }
     }
 
-    /// The upstream's job with a typed id, if Docket has no job with that id.
+    /// The upstream's job, if Docket has no job with its id.
     pub(super) async fn fetch_untracked(
         &self,
         project: &ProjectId,
-        typed: &str,
+        id: &RemoteId,
     ) -> Result<RemoteJob, AppError> {
-        let id: RemoteId = typed.trim().parse()?;
         self.must_be_untracked(project, id.as_str()).await?;
         let permit = self.governor.acquire_lookup(project).await?;
         let remote = self.upstream.job(permit, project, id.as_str()).await.map_err(|error| match error {

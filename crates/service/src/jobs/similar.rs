@@ -9,7 +9,7 @@ use base::query_permits::QueryPermit;
 use model::error::AppError;
 use model::id::ProjectId;
 use model::job::EXCERPT_CHARS;
-use model::page_path;
+use model::page_path::{self, Pages};
 use model::similar::{OpenRequest, SimilarJob};
 use model::trigrams::{COMPARED_CHARS, Trigrams};
 use store::jobs::drafts::DraftKey;
@@ -23,19 +23,17 @@ const COMPARED_JOBS: u32 = 200;
 const OPEN_SECONDS: i64 = 14 * 86_400;
 
 impl Jobs {
-    /// Jobs similar to `prompt` or about the pages in `paths`, most relevant first.
+    /// Jobs similar to `prompt` or about the pages `typed`, most relevant first.
     pub async fn similar(
         &self,
         permit: &QueryPermit,
         project: &ProjectId,
         prompt: &str,
-        paths: &str,
+        typed: Pages,
     ) -> Result<Vec<SimilarJob>, AppError> {
         let since = self.clock.now().plus_seconds(-OPEN_SECONDS);
         let candidates = self.store.candidates(permit, project, since, COMPARED_JOBS, COMPARED_CHARS).await?;
-        // An invalid path is still being typed.
         let prompt = nfc(prompt).into_owned();
-        let typed = page_path::typed(&nfc(paths)).unwrap_or_default();
         let paths = page_path::of_job(typed, page_path::found_in(&prompt));
         let open = self.open_requests(project).await?;
         // Comparing long texts takes time.
@@ -52,8 +50,13 @@ impl Jobs {
         let of = DraftKey { user_id: &caller.user.id, project, subject: "" };
         let draft = self.store.draft(of).await?;
         let (text, paths) = draft.map(|draft| (draft.text, draft.paths)).unwrap_or_default();
-        self.similar(permit, project, &text, &paths).await
+        self.similar(permit, project, &text, typed_so_far(&paths)).await
     }
+}
+
+/// The pages in a field that a person is typing: none while a path is invalid.
+pub fn typed_so_far(paths: &str) -> Pages {
+    page_path::typed(&nfc(paths)).unwrap_or_default()
 }
 
 fn similar_jobs_of(
@@ -96,7 +99,7 @@ fn of_request(path: &str, request: &OpenRequest) -> SimilarJob {
 fn similar_job(trigrams: &Trigrams, paths: &[String], candidate: Candidate) -> Option<SimilarJob> {
     let page = candidate.paths.iter().find(|path| paths.contains(path)).cloned();
     // The same text about other pages is another task: people use templates like this. New pages are in no history yet.
-    let mentioned = page_path::of_job(candidate.paths, page_path::found_in(&candidate.prompt));
+    let mentioned = page_path::of_job(Pages::stored(candidate.paths), page_path::found_in(&candidate.prompt));
     let is_shared = mentioned.iter().any(|path| paths.contains(path));
     let other_pages = !is_shared && !paths.is_empty() && !mentioned.is_empty();
     let same_text = !other_pages && trigrams.is_similar(&Trigrams::of(&candidate.prompt));

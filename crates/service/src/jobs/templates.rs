@@ -6,10 +6,10 @@ use thiserror::Error;
 
 use crate::caller::Caller;
 use crate::jobs::Jobs;
-use base::nfc::nfc;
+use base::nfc::{nfc, stored_text};
 use base::query_permits::QueryPermit;
 use model::error::{AppError, BadInput, ErrorCode};
-use model::id::{InvalidId, ProjectId, TemplateId};
+use model::id::{ProjectId, TemplateId};
 use model::name::is_plain;
 use model::saved_template::{
     NAME_MAX_CHARS, RESERVED_PLACEHOLDERS, SavedTemplate, TemplateForm, TemplateText,
@@ -25,8 +25,8 @@ const PLACEHOLDERS_MAX: usize = 20;
 
 /// A submitted template, not yet validated.
 pub struct PostedTemplate {
-    /// Empty for a new one.
-    pub template: Option<String>,
+    /// `None` for a new one.
+    pub template: Option<TemplateId>,
     pub name: String,
     pub text: String,
 }
@@ -64,9 +64,8 @@ impl Jobs {
         &self,
         caller: &Caller,
         project: &ProjectId,
-        template: Option<&str>,
+        id: Option<TemplateId>,
     ) -> Result<TemplateForm, AppError> {
-        let id = template_id(template)?;
         let saved = match &id {
             Some(id) => Some(self.store.template(project, id).await?.ok_or_else(missing)?),
             None => None,
@@ -87,10 +86,9 @@ impl Jobs {
         project: &ProjectId,
         posted: PostedTemplate,
     ) -> Result<TemplateId, AppError> {
-        let id = template_id(posted.template.as_deref())?;
-        let subject = subject(id.as_ref());
+        let subject = subject(posted.template.as_ref());
         let of = draft_key(caller, project, &subject);
-        let outcome = self.write_template(caller, project, id.as_ref(), &posted).await;
+        let outcome = self.write_template(caller, project, &posted).await;
         let worth_saving = !posted.text.contains('\0') && !posted.name.contains('\0');
         match &outcome {
             Ok(_) => self.store.drop_draft(caller.authority(), of, Replaces::Any, None).await?,
@@ -110,13 +108,12 @@ impl Jobs {
         &self,
         caller: &Caller,
         project: &ProjectId,
-        id: Option<&TemplateId>,
         posted: &PostedTemplate,
     ) -> Result<TemplateId, AppError> {
         let posted_name = nfc(&posted.name);
         let name = name(&posted_name)?;
         let text = text(&posted.text, self.prompt_max())?;
-        let written = match id {
+        let written = match &posted.template {
             None => self.store.add_template(caller.authority(), project, name, &text, TEMPLATES_MAX).await,
             Some(id) => {
                 let changed = self.store.change_template(caller.authority(), project, id, name, &text).await;
@@ -138,9 +135,9 @@ impl Jobs {
         &self,
         caller: &Caller,
         project: &ProjectId,
-        template: &str,
+        template: Option<TemplateId>,
     ) -> Result<(), AppError> {
-        let id = template_id(Some(template))?.ok_or_else(missing)?;
+        let id = template.ok_or_else(missing)?;
         let removed = self.store.remove_template(caller.authority(), project, &id).await?;
         if removed { Ok(()) } else { Err(missing()) }
     }
@@ -152,12 +149,11 @@ impl Jobs {
     pub async fn filled(
         &self,
         project: &ProjectId,
-        template: &str,
+        template: &TemplateId,
         prompt: Option<String>,
         values: &BTreeMap<String, String>,
     ) -> Result<String, AppError> {
-        let id: TemplateId = template.parse()?;
-        let (_, text) = self.store.template(project, &id).await?.ok_or_else(missing)?;
+        let (_, text) = self.store.template(project, template).await?.ok_or_else(missing)?;
         let text = prompt.unwrap_or(text);
         let names = placeholders(&text);
         if let Some(unknown) = values.keys().find(|name| !names.contains(&name.as_str())) {
@@ -213,11 +209,6 @@ enum TemplateError {
 
 impl BadInput for TemplateError {}
 
-/// Parses a submitted template id; empty is none.
-pub(super) fn template_id(posted: Option<&str>) -> Result<Option<TemplateId>, InvalidId> {
-    posted.filter(|id| !id.is_empty()).map(str::parse).transpose()
-}
-
 pub(super) fn missing() -> AppError {
     AppError::not_found("That template does not exist in this project.")
 }
@@ -239,7 +230,7 @@ fn name(name: &str) -> Result<&str, TemplateError> {
 }
 
 fn text(text: &str, most: u32) -> Result<String, TemplateError> {
-    let text = nfc(&text.replace("\r\n", "\n")).into_owned();
+    let text = stored_text(text);
     let length = text.chars().count();
     if text.trim().is_empty() || text.contains('\0') || length > most as usize {
         return Err(TemplateError::Text { length, most });

@@ -9,16 +9,17 @@ use std::collections::BTreeMap;
 use sqlx::any::AnyRow;
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
-use super::intents::{NewIntent, Scheduling, insert};
+use super::intents::{Insertion, NewIntent, Scheduling, Subject, insert};
 use super::listed_job::{ListedJob, columns};
 use super::states::job_states;
 use crate::dialect::select::sql_placeholders;
 use crate::{Authority, Change, Store, StoreError, audit, dialect, instant, new_id, optional_word, word};
+use base::prompt::Prompt;
 use model::audit::{Action, Actor, AuditEvent};
-use model::batch::Entry;
 use model::id::{BatchId, IntentId, JobId, MessageId, ProjectId, TemplateId};
 use model::job::{BatchSummary, EXCERPT_CHARS, Job, JobState, title};
 use model::limits::PREPARED_BATCHES;
+use model::page_path::Pages;
 use model::time::Timestamp;
 
 pub use retry::FailedJob;
@@ -62,12 +63,12 @@ pub struct JobsOfBatch {
 const SELECT_BATCH: &str = "SELECT b.*, t.id AS known_template, u.name AS author FROM batches b
      JOIN users u ON u.id = b.author_id LEFT JOIN templates t ON t.id = b.template_id";
 
-/// A job that a batch queues.
-struct BatchJob<'a> {
-    intent: String,
-    prompt: &'a str,
-    paths: &'a [String],
-    retry_of: Option<&'a JobId>,
+impl PreparedBatch {
+    /// The prompt of a job of this batch.
+    pub fn job(&self, intent: IntentId, prompt: Prompt, pages: Pages, retry_of: Option<JobId>) -> NewIntent {
+        let subject = Subject::NewJob { template: self.template_id.clone(), retry_of, tags: Vec::new() };
+        NewIntent { pages, subject, ..NewIntent::new_job(self.project.clone(), intent, prompt) }
+    }
 }
 
 /// Queues a job of the batch. An existing intent is an error.
@@ -75,28 +76,15 @@ async fn queue_job(
     tx: &mut Transaction<'static, Any>,
     batch: &PreparedBatch,
     author: &Actor,
-    job: BatchJob<'_>,
+    new: &NewIntent,
     queue_max: u32,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let BatchJob { intent, prompt, paths, retry_of } = job;
-    let intent: IntentId =
-        intent.parse().map_err(|_| StoreError::Corrupt(format!("“{intent}” as an intent")))?;
-    let new = NewIntent {
-        project: &batch.project,
-        job: None,
-        author,
-        intent: &intent,
-        prompt,
-        paths,
-        template: batch.template_id.as_ref(),
-        retry_of,
-        script: None,
-        queue_max,
-    };
-    match insert(tx, &new, Scheduling::Queued(Some(&batch.id)), false, now).await? {
+    let scheduling = Scheduling::Queued(Some(&batch.id));
+    let inserted = Insertion { author, scheduling, queue_max, is_audited: false };
+    match insert(tx, new, inserted, now).await? {
         Some(_) => Ok(()),
-        None => Err(StoreError::Corrupt(format!("the intent {intent}"))),
+        None => Err(StoreError::Corrupt(format!("the intent {}", new.intent))),
     }
 }
 
@@ -156,12 +144,12 @@ impl Store {
         row.as_ref().map(prepared).transpose()
     }
 
-    /// Queues every entry as a job of `author`, all or none. Does nothing if the batch was started already.
+    /// Queues each prompt as a new job of the batch, all or none. Does nothing if the batch was started already.
     pub async fn start_batch(
         &self,
         by: Authority<'_>,
         batch: &PreparedBatch,
-        entries: &[Entry],
+        prompts: &[NewIntent],
         queue_max: u32,
     ) -> Result<(), StoreError> {
         let Change { mut tx, by: author, now } = self.write(by).begin().await?;
@@ -173,13 +161,11 @@ impl Store {
         if started.rows_affected() != 1 {
             return Ok(());
         }
-        for entry in entries {
-            let intent = format!("{}-{}", batch.id, entry.line);
-            let job = BatchJob { intent, prompt: &entry.prompt, paths: &entry.paths, retry_of: None };
-            queue_job(&mut tx, batch, &author, job, queue_max, now).await?;
+        for prompt in prompts {
+            queue_job(&mut tx, batch, &author, prompt, queue_max, now).await?;
         }
         let event = AuditEvent::new(Action::BatchStart).in_project(&batch.project).on(&batch.id);
-        let event = event.with_detail(format!("{} jobs", entries.len()));
+        let event = event.with_detail(format!("{} jobs", prompts.len()));
         audit::commit(tx, &author, &event, now).await
     }
 

@@ -5,7 +5,7 @@ use sqlx::any::AnyRow;
 
 use crate::{Authority, Store, StoreError, instant};
 use model::draft::{DraftVersion, OtherDraft};
-use model::id::{FormKey, IntentId, ProjectId};
+use model::id::{FormKey, IntentId, JobId, ProjectId};
 use model::time::Timestamp;
 
 /// The maximum number of drafts of a person; the least recently changed are deleted.
@@ -17,8 +17,8 @@ const RETENTION_MILLIS: i64 = 90 * 86_400_000;
 /// The subject prefix of prefilled forms for a new job; the key of the form follows it.
 const PREFILLED: &str = "new/";
 
-/// A draft.
-#[derive(Default)]
+/// A draft: texts as typed.
+#[derive(Debug, Default)]
 pub struct Draft {
     pub text: String,
     /// The pages field of the form.
@@ -34,13 +34,27 @@ pub struct Draft {
 pub struct DraftKey<'a> {
     pub user_id: &'a str,
     pub project: &'a ProjectId,
-    /// A job's id, or that of [`new_job`].
+    /// That of [`FormOf`], of a batch or of a template.
     pub subject: &'a str,
 }
 
-/// The subject of a form for a new job: empty without prefilled fields.
-pub fn new_job(form: Option<&FormKey>) -> String {
-    form.map(|form| [PREFILLED, form.as_str()].concat()).unwrap_or_default()
+/// What the form of a prompt is for.
+#[derive(Debug, Clone)]
+pub enum FormOf {
+    /// With the key of a prefilled form.
+    NewJob(Option<FormKey>),
+    FollowUp(JobId),
+}
+
+impl FormOf {
+    /// The subject of its draft: empty for a new job without prefilled fields.
+    pub fn subject(&self) -> String {
+        match self {
+            Self::NewJob(None) => String::new(),
+            Self::NewJob(Some(key)) => [PREFILLED, key.as_str()].concat(),
+            Self::FollowUp(job) => job.to_string(),
+        }
+    }
 }
 
 /// The version of a draft that a form may replace or remove.

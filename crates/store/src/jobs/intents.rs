@@ -18,11 +18,12 @@ use model::lifecycle::DeliveryStep;
 use model::time::Timestamp;
 use model::user::Project;
 
+pub use super::lifecycle::{NewIntent, Subject};
 pub use super::messages::Intent;
 #[cfg(test)]
 pub(crate) use commit::QUEUED;
-pub(crate) use commit::insert;
-pub use commit::{NewIntent, OfScript, Scheduling};
+pub use commit::Scheduling;
+pub(crate) use commit::{Insertion, insert};
 
 /// The result of claiming a queued message.
 pub enum Claim {

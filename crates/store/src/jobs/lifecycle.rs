@@ -14,8 +14,8 @@ use sqlx::{Any, AssertSqlSafe, Transaction};
 pub(crate) use attention::refresh as refresh_attention;
 #[cfg(test)]
 pub(crate) use attention::standings;
-pub use create::NewImport;
 pub(crate) use create::{NewDelivery, NewJob, commit, create_job, import};
+pub use create::{NewImport, NewIntent, Subject};
 pub(crate) use remote::{Polled, give_up, polled, pull_request_changed};
 
 use super::job;

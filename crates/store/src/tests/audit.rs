@@ -166,20 +166,7 @@ async fn audit_row_and_its_change_commit_together() {
     assert_eq!(ledger.commit("i-1", "again").await, None);
     assert_eq!(ledger.numbers().await, [1]);
     ledger.run("ALTER TABLE audit RENAME TO away").await.unwrap();
-    let intent = "i-2".parse().unwrap();
-    let new = NewIntent {
-        project: &ledger.project,
-        job: None,
-        author: &ledger.author,
-        intent: &intent,
-        prompt: "second",
-        paths: &[],
-        template: None,
-        retry_of: None,
-        script: None,
-        queue_max: u32::MAX,
-    };
-    assert!(ledger.store.insert_intent((&work()).into(), new, Scheduling::Immediate).await.is_err());
+    assert!(ledger.insert(&ledger.new_job("i-2", "second")).await.is_err());
     assert_eq!(
         ledger.store.jobs(&permit().await, &ledger.project, &JobFilter::default()).await.unwrap().jobs.len(),
         1

@@ -228,6 +228,13 @@ async fn trigger_and_search_agree_on_scripts_without_spaces() {
         let text = edge.to_string();
         let code = format!("{:04x}", u32::from(edge));
         ledger.commit(&code, &text).await.unwrap();
+        // Some of them are not in the normal form that prompts have.
+        sqlx::query("UPDATE messages SET prompt = $1 WHERE intent = $2 AND prompt <> $1")
+            .bind(&text)
+            .bind(&code)
+            .execute(&ledger.store.pool)
+            .await
+            .unwrap();
         let unspaced: i64 = sqlx::query_scalar(
             "SELECT unspaced FROM listed_jobs l JOIN messages m ON m.job_id = l.job_id WHERE m.prompt = $1",
         )
@@ -562,21 +569,10 @@ async fn search_finds_a_job_by_each_of_its_names() {
     let mut ids = Vec::new();
     for (prompt, end) in jobs {
         let author = if prompt == "fourth" { &jane } else { &ledger.author };
-        let intent: IntentId = prompt.replace(' ', "-").parse().unwrap();
-        let new = NewIntent {
-            project: &ledger.project,
-            job: None,
-            author,
-            intent: &intent,
-            prompt,
-            paths: &[],
-            template: None,
-            retry_of: None,
-            script: None,
-            queue_max: u32::MAX,
-        };
-        let message =
-            ledger.store.insert_intent((&work()).into(), new, Scheduling::Immediate).await.unwrap().unwrap();
+        let new = ledger.new_job(&prompt.replace(' ', "-"), prompt);
+        let (by, scheduling) = (Authority::Test(author, NOON), Scheduling::Immediate);
+        let message = ledger.store.insert_intent(by, author, &new, scheduling, u32::MAX).await;
+        let message = message.unwrap().unwrap();
         let claimed = ledger.claim(&message).await.unwrap();
         ledger
             .store

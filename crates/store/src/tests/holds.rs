@@ -106,19 +106,12 @@ impl<'a> Played<'a> {
     }
 
     async fn insert(&self, intent: &str, job: Option<&JobId>, scheduling: Scheduling<'_>) -> String {
-        let new = NewIntent {
-            project: &self.ledger.project,
-            job,
-            author: &self.author,
-            intent: &intent.parse().unwrap(),
-            prompt: "Fix it",
-            paths: &[],
-            template: None,
-            retry_of: None,
-            queue_max: u32::MAX,
-            script: None,
+        let new = match job {
+            Some(job) => self.ledger.new_follow_up(job, intent, "Fix it"),
+            None => self.ledger.new_job(intent, "Fix it"),
         };
-        self.ledger.store.insert_intent(self.by(), new, scheduling).await.unwrap().unwrap()
+        let store = &self.ledger.store;
+        store.insert_intent(self.by(), &self.author, &new, scheduling, u32::MAX).await.unwrap().unwrap()
     }
 
     async fn accepted_job(&mut self, which: &str) -> JobId {

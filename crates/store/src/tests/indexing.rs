@@ -1,6 +1,5 @@
 //! Tests of the search index: each prompt and each follow-up is indexed once, in an entry of its own.
 
-use super::work;
 use super::*;
 use crate::dialect::Area;
 use crate::dialect::migrations::normalized_texts::normalize;
@@ -16,20 +15,7 @@ const SIZES_ON_SERVER: &str =
 
 impl Ledger {
     async fn follow_up(&self, job: &JobId, intent: &str, prompt: &str) {
-        let intent: IntentId = intent.parse().unwrap();
-        let new = NewIntent {
-            project: &self.project,
-            job: Some(job),
-            author: &self.author,
-            intent: &intent,
-            prompt,
-            paths: &[],
-            template: None,
-            retry_of: None,
-            script: None,
-            queue_max: u32::MAX,
-        };
-        self.store.insert_intent((&work()).into(), new, Scheduling::Immediate).await.unwrap().unwrap();
+        self.insert(&self.new_follow_up(job, intent, prompt)).await.unwrap().unwrap();
     }
 
     async fn entries(&self) -> Vec<(i64, i64, usize)> {

@@ -10,11 +10,12 @@ use super::*;
 use crate::accounts::one_time_links::LinkToken;
 use crate::accounts::second_factors::SignInStep;
 use crate::audit::AuditFilter;
-use crate::jobs::batches::{FailedJob, NewBatch};
+use crate::jobs::batches::NewBatch;
 use crate::maintenance::retention::OF_PEOPLE;
 use model::day::Day;
 use model::job::TimelineMark;
 use model::limits::{JOBS_OF_BATCH, MARKS_OF_JOB, PREPARED_BATCHES, SESSIONS, SIGN_IN_STEPS};
+use model::page_path::Pages;
 
 const MODEL: &str = include_str!("../../../../docs/threat-model.md");
 
@@ -176,21 +177,21 @@ async fn retries_stay_within_the_limit_of_a_batch() {
              SELECT '00000000-0000-7000-8000-' || (100000000000 + i), '{project}', 'failed', 0, 0, '{id}' FROM n"
         ))
         .await;
-    let failed = |number: i64| FailedJob {
-        id: format!("00000000-0000-7000-8000-{}", 100_000_000_000 + number).parse().unwrap(),
-        prompt: "text".to_owned(),
-        paths: Vec::new(),
+    let retry_of = |number: i64| {
+        let job = format!("00000000-0000-7000-8000-{}", 100_000_000_000 + number).parse().unwrap();
+        let prompt = Prompt::parse("text", 9).unwrap();
+        batch.job(new_id().parse().unwrap(), prompt, Pages::default(), Some(job))
     };
-    let retry = async |jobs: &[FailedJob]| {
+    let retry = async |jobs: &[NewIntent]| {
         ledger.store.retry_jobs(Authority::Test(&ledger.author, NOON), &batch, jobs, 10).await
     };
-    assert_eq!(succeeded(vec![retry(&[failed(1), failed(2)]).await], "at most 1000 jobs"), 0);
+    assert_eq!(succeeded(vec![retry(&[retry_of(1), retry_of(2)]).await], "at most 1000 jobs"), 0);
     assert_eq!(ledger.count("messages").await, 0, "all or none");
     // The second one finds the retry of the first, and starts nothing.
-    let twice = join_all([[failed(1)], [failed(1)]].iter().map(|jobs| retry(jobs))).await;
+    let twice = join_all([[retry_of(1)], [retry_of(1)]].iter().map(|jobs| retry(jobs))).await;
     assert_eq!(succeeded(twice, "at most"), 2);
     assert_eq!(ledger.count("messages").await, 1);
-    assert_eq!(succeeded(vec![retry(&[failed(2)]).await], "at most 1000 jobs"), 0);
+    assert_eq!(succeeded(vec![retry(&[retry_of(2)]).await], "at most 1000 jobs"), 0);
 }
 
 #[tokio::test]
@@ -243,20 +244,9 @@ async fn unsent_prompts_have_a_limit_within_a_day() {
         ))
         .await;
     let submit = async |intent: &str, now| {
-        let intent: IntentId = intent.parse().unwrap();
-        let new = NewIntent {
-            project: &ledger.project,
-            job: None,
-            author: &ledger.author,
-            intent: &intent,
-            prompt: "text",
-            paths: &[],
-            template: None,
-            retry_of: None,
-            script: None,
-            queue_max: u32::MAX,
-        };
-        ledger.store.insert_intent(Authority::Test(&Actor::docket(), now), new, Scheduling::Immediate).await
+        let (new, docket) = (ledger.new_job(intent, "text"), Actor::docket());
+        let (by, scheduling) = (Authority::Test(&docket, now), Scheduling::Immediate);
+        ledger.store.insert_intent(by, &ledger.author, &new, scheduling, u32::MAX).await
     };
     assert_eq!(succeeded(vec![submit("i-2", NOON).await], "2000 of your prompts"), 0);
     assert!(submit("i-3", NOON.plus_seconds(86_401)).await.unwrap().is_some());

@@ -7,16 +7,18 @@ use anyhow::Context;
 use secrecy::SecretString;
 
 use base::clock::Clock;
+use base::prompt::Prompt;
 use base::query_permits::QueryPermits;
 use base::work::Work;
 use docket_emulator::{Emulator, Outcome, PastJob};
-use model::id::{IntentId, ProjectId, TemplateId};
+use model::id::{ProjectId, TemplateId};
 use model::job::{JobState, RemoteJob};
+use model::page_path;
 use model::time::Timestamp;
 use model::user::{Project, Role};
 use service::auth::password;
 use store::Store;
-use store::jobs::intents::{Claim, DeliveryOutcome, Intent, NewIntent, Scheduling};
+use store::jobs::intents::{Claim, DeliveryOutcome, Intent, NewIntent, Scheduling, Subject};
 use store::jobs::list::{JobFilter, PageStart};
 use stories::{End, PEOPLE, SAMPLES, Sample, TEMPLATES};
 
@@ -191,23 +193,20 @@ async fn commit(
     at: Timestamp,
 ) -> anyhow::Result<Intent> {
     let author = store.user_by_name(author).await?.context("a sample's author")?;
-    let id: IntentId =
-        uuid::Uuid::new_v4().to_string().parse().map_err(|_| anyhow::anyhow!("an intent id"))?;
-    let paths: Vec<String> = paths.iter().map(|path| (*path).to_owned()).collect();
+    let subject = match job {
+        Some(first) => Subject::FollowUp(first.job.clone()),
+        None => Subject::NewJob { template: template.cloned(), retry_of: None, tags: Vec::new() },
+    };
     let new = NewIntent {
-        project,
-        job: job.map(|job| &job.job),
-        author: &author.actor(""),
-        intent: &id,
-        prompt,
-        paths: &paths,
-        template,
-        retry_of: None,
-        script: None,
-        queue_max: u32::MAX,
+        project: (*project).clone(),
+        intent: uuid::Uuid::new_v4().to_string().parse()?,
+        prompt: Prompt::parse(prompt, u32::MAX)?,
+        pages: page_path::typed(&paths.join(","))?,
+        subject,
+        request_hash: None,
     };
     let message = store
-        .insert_intent((&work.at(at)).into(), new, Scheduling::Immediate)
+        .insert_intent((&work.at(at)).into(), &author.actor(""), &new, Scheduling::Immediate, u32::MAX)
         .await?
         .context("a new intent")?;
     match store.claim(work, &message, "samples", u32::MAX, at).await? {

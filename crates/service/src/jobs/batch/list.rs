@@ -4,13 +4,15 @@ use crate::caller::Caller;
 use crate::jobs::Jobs;
 use crate::jobs::batch::BatchError;
 use crate::jobs::find::{job_ids, page_number};
-use crate::jobs::intent::prompt;
+use crate::jobs::intent::new_intent;
 use base::nfc::nfc;
+use base::prompt::Prompt;
 use model::batch::{Batch, BatchPage, NAME_MAX_CHARS};
 use model::error::AppError;
 use model::id::ProjectId;
 use model::limits::JOBS_OF_BATCH;
 use model::name::is_plain;
+use store::jobs::batches::FailedJob;
 
 /// Batches on a page of the list.
 const PAGE_BATCHES: usize = 20;
@@ -57,10 +59,12 @@ impl Jobs {
         let chosen = job_ids(jobs, JOBS_OF_BATCH.most() as usize)?;
         let mut failed = self.store.failed_jobs(&prepared.id).await?;
         failed.retain(|job| chosen.contains(&job.id));
-        for job in &failed {
-            prompt(&job.prompt, self.prompt_max())?;
-        }
-        self.store.retry_jobs(caller.authority(), &prepared, &failed, self.queue_max()).await?;
+        let retry = |job: FailedJob| {
+            let (intent, prompt) = (new_intent()?, Prompt::parse(&job.prompt, self.prompt_max())?);
+            Ok(prepared.job(intent, prompt, job.pages, Some(job.id)))
+        };
+        let retries = failed.into_iter().map(retry).collect::<Result<Vec<_>, AppError>>()?;
+        self.store.retry_jobs(caller.authority(), &prepared, &retries, self.queue_max()).await?;
         self.shown(prepared).await
     }
 }

@@ -3,7 +3,7 @@
 use super::{BatchError, BatchRequest, draft_key};
 use crate::caller::Caller;
 use crate::jobs::Jobs;
-use crate::jobs::templates::{missing, template_id};
+use crate::jobs::templates::missing;
 use model::batch::BatchPrompt;
 use model::error::AppError;
 use model::id::TemplateId;
@@ -12,19 +12,21 @@ use store::jobs::drafts::{Draft, Replaces};
 
 impl Jobs {
     /// The prompt of the form with the text of the template `chosen`. Without one, the prompt stays, without a template.
-    pub async fn use_template(&self, request: &BatchRequest, chosen: &str) -> Result<BatchPrompt, AppError> {
+    pub async fn use_template(
+        &self,
+        request: &BatchRequest,
+        chosen: Option<TemplateId>,
+    ) -> Result<BatchPrompt, AppError> {
         let written = request.text.replace("\r\n", "\n");
         if written.contains('\0') || request.values.contains('\0') {
             return Err(BatchError::Nul.into());
         }
-        let [chosen, replaced] = [Some(chosen), request.template_id.as_deref()].map(template_id);
-        let (chosen, replaced) = (chosen?, replaced?);
         let Some(chosen) = chosen else {
             return Ok(BatchPrompt { text: written, template: None });
         };
         let text = self.template_text(request, &chosen).await?.ok_or_else(missing)?;
-        let replaced = match replaced {
-            Some(id) => self.template_text(request, &id).await?.unwrap_or_default(),
+        let replaced = match &request.template {
+            Some(id) => self.template_text(request, id).await?.unwrap_or_default(),
             None => String::new(),
         };
         Ok(BatchPrompt { text: inserted(&written, &replaced, &text), template: Some(chosen) })

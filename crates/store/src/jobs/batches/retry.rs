@@ -4,20 +4,22 @@ use std::collections::BTreeSet;
 
 use sqlx::{AssertSqlSafe, Row};
 
-use super::{BatchJob, PreparedBatch, queue_job};
+use super::{PreparedBatch, queue_job};
+use crate::jobs::intents::NewIntent;
 use crate::jobs::states::job_states;
 use crate::limits::leave_room;
-use crate::{Authority, Change, Store, StoreError, audit, dialect, new_id, word};
+use crate::{Authority, Change, Store, StoreError, audit, dialect, word};
 use model::audit::{Action, AuditEvent};
 use model::id::{BatchId, JobId};
 use model::job::JobState;
 use model::limits::JOBS_OF_BATCH;
+use model::page_path::Pages;
 
 /// A job to retry.
 pub struct FailedJob {
     pub id: JobId,
     pub prompt: String,
-    pub paths: Vec<String>,
+    pub pages: Pages,
 }
 
 /// $1: the batch. Jobs that failed or were not accepted, and that have no retry.
@@ -43,7 +45,7 @@ impl Store {
         rows.iter()
             .map(|row| {
                 Ok(FailedJob {
-                    paths: dialect::read_json(row, 0)?,
+                    pages: Pages::stored(dialect::read_json(row, 0)?),
                     id: word(row, "id")?,
                     prompt: row.try_get("prompt")?,
                 })
@@ -51,12 +53,12 @@ impl Store {
             .collect()
     }
 
-    /// Queues a retry of each of these jobs, all or none. Skips those that were retried meanwhile.
+    /// Queues these retries of failed jobs, all or none. Skips those whose job was retried meanwhile.
     pub async fn retry_jobs(
         &self,
         by: Authority<'_>,
         batch: &PreparedBatch,
-        failed: &[FailedJob],
+        retries: &[NewIntent],
         queue_max: u32,
     ) -> Result<(), StoreError> {
         let Change { mut tx, by: author, now } = self.write(by).begin().await?;
@@ -65,22 +67,21 @@ impl Store {
             .fetch_all(&mut *tx)
             .await?;
         let retryable: BTreeSet<JobId> = rows.iter().map(|row| word(row, "id")).collect::<Result<_, _>>()?;
-        let failed: Vec<_> = failed.iter().filter(|job| retryable.contains(&job.id)).collect();
-        if failed.is_empty() {
+        let is_retryable = |new: &&NewIntent| new.retry_of().is_some_and(|job| retryable.contains(job));
+        let retries: Vec<_> = retries.iter().filter(is_retryable).collect();
+        if retries.is_empty() {
             return Ok(());
         }
         let jobs: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM jobs WHERE batch_id = $1")
             .bind(batch.id.as_str())
             .fetch_one(&mut *tx)
             .await?;
-        leave_room(&JOBS_OF_BATCH, jobs + failed.len() as i64 - 1)?;
-        for job in &failed {
-            let FailedJob { id, prompt, paths } = *job;
-            let job = BatchJob { intent: new_id(), prompt, paths, retry_of: Some(id) };
-            queue_job(&mut tx, batch, &author, job, queue_max, now).await?;
+        leave_room(&JOBS_OF_BATCH, jobs + retries.len() as i64 - 1)?;
+        for retry in &retries {
+            queue_job(&mut tx, batch, &author, retry, queue_max, now).await?;
         }
         let event = AuditEvent::new(Action::BatchRetry).in_project(&batch.project).on(&batch.id);
-        let event = event.with_detail(format!("{} jobs", failed.len()));
+        let event = event.with_detail(format!("{} jobs", retries.len()));
         audit::commit(tx, &author, &event, now).await
     }
 }

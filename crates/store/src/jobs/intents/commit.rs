@@ -4,52 +4,28 @@ use std::slice;
 
 use sqlx::{Any, Transaction};
 
-use crate::jobs::lifecycle::{NewDelivery, NewJob};
+use crate::jobs::lifecycle::{NewDelivery, NewIntent, NewJob, Subject};
 use crate::jobs::{archive_and_tags, lifecycle, templates};
 use crate::{Authority, Change, Store, StoreError, limits};
 use model::audit::Actor;
-use model::id::{BatchId, IntentId, JobId, ProjectId, TemplateId};
+use model::id::{BatchId, JobId};
 use model::page_path::PATHS_MAX;
-use model::tag::Tag;
 use model::time::Timestamp;
 
-/// A prompt to commit: a new job, or (with `job`) a follow-up.
-pub struct NewIntent<'a> {
-    pub project: &'a ProjectId,
-    pub job: Option<&'a JobId>,
-    pub author: &'a Actor,
-    pub intent: &'a IntentId,
-    pub prompt: &'a str,
-    pub paths: &'a [String],
-    /// The template of the prompt, if it still exists.
-    pub template: Option<&'a TemplateId>,
-    /// The job of the project that a new job retries.
-    pub retry_of: Option<&'a JobId>,
-    /// `None` for a form.
-    pub script: Option<OfScript<'a>>,
-    /// The maximum number of queued prompts of the author, including this one.
-    pub queue_max: u32,
-}
-
-/// What only the request of a script has.
-#[derive(Clone, Copy)]
-pub struct OfScript<'a> {
-    /// The hash of what the script sent.
-    pub request_hash: &'a str,
-    /// The tags of a new job.
-    pub tags: &'a [Tag],
-}
-
 impl Store {
-    /// Commits an intent and returns its message id; `None` if the author's intent id exists or existed, or the job to follow up was not accepted.
+    /// Commits an intent of `author` and returns its message id; `None` if the author's intent id exists or existed, or the job to follow up was not
+    /// accepted. `queue_max`: the maximum number of queued prompts of the author, including this one.
     pub async fn insert_intent(
         &self,
         by: Authority<'_>,
-        new: NewIntent<'_>,
+        author: &Actor,
+        new: &NewIntent,
         scheduling: Scheduling<'_>,
+        queue_max: u32,
     ) -> Result<Option<String>, StoreError> {
         let Change { mut tx, now, .. } = self.write(by).begin().await?;
-        let Some(message) = insert(&mut tx, &new, scheduling, true, now).await? else { return Ok(None) };
+        let inserted = Insertion { author, scheduling, queue_max, is_audited: true };
+        let Some(message) = insert(&mut tx, new, inserted, now).await? else { return Ok(None) };
         tx.commit().await?;
         Ok(Some(message))
     }
@@ -66,51 +42,50 @@ pub enum Scheduling<'a> {
     Queued(Option<&'a BatchId>),
 }
 
-/// As [`Store::insert_intent`], within a transaction, with an audit record if `is_audited`. The caller must not commit the transaction if this
-/// returns `None`.
+/// How a prompt is committed.
+#[derive(Clone, Copy)]
+pub(crate) struct Insertion<'a> {
+    pub(crate) author: &'a Actor,
+    pub(crate) scheduling: Scheduling<'a>,
+    pub(crate) queue_max: u32,
+    /// Whether it gets its own audit record.
+    pub(crate) is_audited: bool,
+}
+
+/// As [`Store::insert_intent`], within a transaction. The caller must not commit the transaction if this returns `None`.
 pub(crate) async fn insert(
     tx: &mut Transaction<'static, Any>,
-    new: &NewIntent<'_>,
-    scheduling: Scheduling<'_>,
-    is_audited: bool,
+    new: &NewIntent,
+    Insertion { author, scheduling, queue_max, is_audited }: Insertion<'_>,
     now: Timestamp,
 ) -> Result<Option<String>, StoreError> {
-    let queued: i64 = sqlx::query_scalar(QUEUED).bind(&new.author.id).fetch_one(&mut **tx).await?;
-    if queued >= i64::from(new.queue_max) {
-        return Err(StoreError::QueueFull(new.queue_max));
+    let queued: i64 = sqlx::query_scalar(QUEUED).bind(&author.id).fetch_one(&mut **tx).await?;
+    if queued >= i64::from(queue_max) {
+        return Err(StoreError::QueueFull(queue_max));
     }
-    limits::may_submit(tx, &new.author.id, now).await?;
-    let (job, position) = match new.job {
-        Some(job) => (job.clone(), next_position(tx, job).await?),
-        None => {
+    limits::may_submit(tx, &author.id, now).await?;
+    let (job, position) = match &new.subject {
+        Subject::FollowUp(job) => (job.clone(), next_position(tx, job).await?),
+        Subject::NewJob { template, retry_of, .. } => {
             let batch = match scheduling {
                 Scheduling::Queued(batch) => batch,
                 Scheduling::Immediate => None,
             };
-            let job = NewJob { project: new.project, batch, retry_of: new.retry_of };
+            let job = NewJob { project: &new.project, batch, retry_of: retry_of.as_ref() };
             let job = lifecycle::create_job(tx, job, now).await?;
-            if let Some(template) = new.template {
+            if let Some(template) = template {
                 templates::record_use(tx, job.as_str(), template).await?;
             }
             (job, 0)
         }
     };
-    add_paths(tx, &job, new.paths).await?;
-    let delivery = NewDelivery {
-        project: new.project,
-        job: &job,
-        position,
-        author: new.author,
-        intent: new.intent.as_str(),
-        prompt: new.prompt,
-        request_hash: new.script.map(|script| script.request_hash),
-        in_queue: matches!(scheduling, Scheduling::Queued(_)),
-        is_audited,
-    };
-    let committed = lifecycle::commit(tx, &delivery, now).await?;
-    if let (Some(_), None, Some(script)) = (&committed, new.job, new.script) {
-        for tag in script.tags {
-            archive_and_tags::tag(tx, new.project, slice::from_ref(&job), tag, new.author, now).await?;
+    add_paths(tx, &job, &new.pages).await?;
+    let in_queue = matches!(scheduling, Scheduling::Queued(_));
+    let delivery = NewDelivery { project: &new.project, job: &job, position, author, in_queue, is_audited };
+    let committed = lifecycle::commit(tx, new, &delivery, now).await?;
+    if let (Some(_), Subject::NewJob { tags, .. }) = (&committed, &new.subject) {
+        for tag in tags {
+            archive_and_tags::tag(tx, &new.project, slice::from_ref(&job), tag, author, now).await?;
         }
     }
     Ok(committed)

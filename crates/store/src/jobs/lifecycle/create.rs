@@ -9,11 +9,68 @@ use crate::jobs::job;
 use crate::jobs::messages::last_rank;
 use crate::jobs::states::delivery_states;
 use crate::{StoreError, audit, new_id};
+use base::prompt::Prompt;
 use model::audit::{Actor, AuditEvent};
-use model::id::{BatchId, JobId, ProjectId};
+use model::id::{BatchId, IntentId, JobId, ProjectId, TemplateId};
 use model::job::{JobState, RemoteJob, TimelineState};
 use model::lifecycle::{DeliveryStep, JobStep};
+use model::page_path::Pages;
+use model::tag::Tag;
 use model::time::Timestamp;
+
+/// A prompt to commit.
+#[derive(Debug)]
+pub struct NewIntent {
+    pub project: ProjectId,
+    pub intent: IntentId,
+    pub prompt: Prompt,
+    /// They are added to those of its job.
+    pub pages: Pages,
+    pub subject: Subject,
+    /// The hash of what a script sent; `None` for a form.
+    pub request_hash: Option<String>,
+}
+
+/// What a prompt is for.
+#[derive(Debug)]
+pub enum Subject {
+    NewJob {
+        /// The template of the prompt, if it still exists.
+        template: Option<TemplateId>,
+        /// The job of the project that it retries.
+        retry_of: Option<JobId>,
+        tags: Vec<Tag>,
+    },
+    FollowUp(JobId),
+}
+
+impl NewIntent {
+    /// A prompt for a new job, without anything else.
+    pub fn new_job(project: ProjectId, intent: IntentId, prompt: Prompt) -> Self {
+        let subject = Subject::NewJob { template: None, retry_of: None, tags: Vec::new() };
+        Self { project, intent, prompt, pages: Pages::default(), subject, request_hash: None }
+    }
+
+    pub fn follow_up(project: ProjectId, job: JobId, intent: IntentId, prompt: Prompt) -> Self {
+        Self { subject: Subject::FollowUp(job), ..Self::new_job(project, intent, prompt) }
+    }
+
+    /// The job to follow up; `None` for a new job.
+    pub fn followed_up(&self) -> Option<&JobId> {
+        match &self.subject {
+            Subject::FollowUp(job) => Some(job),
+            Subject::NewJob { .. } => None,
+        }
+    }
+
+    /// The job that a new one retries.
+    pub fn retry_of(&self) -> Option<&JobId> {
+        match &self.subject {
+            Subject::NewJob { retry_of, .. } => retry_of.as_ref(),
+            Subject::FollowUp(_) => None,
+        }
+    }
+}
 
 /// A job to create.
 #[derive(Clone, Copy)]
@@ -24,16 +81,12 @@ pub(crate) struct NewJob<'a> {
     pub(crate) retry_of: Option<&'a JobId>,
 }
 
-/// A prompt to commit.
+/// The delivery of a prompt, to create.
 pub(crate) struct NewDelivery<'a> {
     pub(crate) project: &'a ProjectId,
     pub(crate) job: &'a JobId,
     pub(crate) position: i64,
     pub(crate) author: &'a Actor,
-    pub(crate) intent: &'a str,
-    pub(crate) prompt: &'a str,
-    /// The hash of what a script sent.
-    pub(crate) request_hash: Option<&'a str>,
     pub(crate) in_queue: bool,
     /// Whether it gets its own audit record.
     pub(crate) is_audited: bool,
@@ -62,6 +115,7 @@ pub(crate) async fn create_job(
 /// Commits a prompt and returns its id; `None` if the author's intent exists or existed, or the job does not allow a follow-up.
 pub(crate) async fn commit(
     tx: &mut Transaction<'static, Any>,
+    intent: &NewIntent,
     new: &NewDelivery<'_>,
     now: Timestamp,
 ) -> Result<Option<String>, StoreError> {
@@ -81,11 +135,11 @@ pub(crate) async fn commit(
     .bind(new.job.as_str())
     .bind(new.position)
     .bind(&new.author.id)
-    .bind(new.intent)
-    .bind(new.prompt)
+    .bind(intent.intent.as_str())
+    .bind(intent.prompt.as_str())
     .bind(now.as_millis())
     .bind(i64::from(new.in_queue))
-    .bind(new.request_hash)
+    .bind(intent.request_hash.as_deref())
     .execute(&mut **tx)
     .await?;
     if inserted.rows_affected() == 0 {
@@ -119,17 +173,7 @@ pub(crate) async fn import(
     .await?;
     remote::write(tx, &job, StateChange { before: state, after: state }, remote, now).await?;
     job::track_from(tx, &job, next_poll_at, now).await?;
-    let new = NewDelivery {
-        project,
-        job: &job,
-        position: 0,
-        author,
-        intent: job.as_str(),
-        prompt: text,
-        request_hash: None,
-        in_queue: false,
-        is_audited: true,
-    };
+    let new = NewDelivery { project, job: &job, position: 0, author, in_queue: false, is_audited: true };
     created(tx, &new, DeliveryStep::Import, Some(note), now).await?;
     Ok(job)
 }

@@ -20,21 +20,24 @@ use super::long_list::{LongBody, loaded};
 use crate::server::auth::bearer::TokenCaller;
 use crate::server::request::problem::Problem;
 use base::nfc::nfc;
+use base::prompt::Prompt;
 use base::query_permits::QueryPermit;
 use model::api_token::Scope;
 use model::error::{AppError, ErrorCode};
-use model::id::{JobId, ProjectId};
+use model::id::{JobId, ProjectId, TemplateId};
 use model::job::{DeliveryState, Job, JobState, TimelineMark};
 use model::job_query::JobQuery;
+use model::page_path;
 use model::tag::Tag;
 use model::time::Timestamp;
 use service::jobs::Jobs;
 use service::jobs::find::{FoundJobs, JobsWanted};
-use service::jobs::intent::Form;
+use service::jobs::intent::Submission;
 use service::jobs::replay::{ScriptRequest, ScriptTemplate};
 use service::jobs::waiting::WAIT_MAX;
 use service::response_size::{FREE_MAX_BYTES, Room, json_bytes};
 use store::jobs::archive_and_tags::TAGS_MAX;
+use store::jobs::intents::{NewIntent, Subject};
 use store::jobs::list::PageJobs;
 
 const TAG: &str = "Jobs";
@@ -313,11 +316,12 @@ pub(super) async fn start(
     let (owner, jobs) = (caller.caller(), &caller.state().jobs);
     let template = new.template.as_ref().map(TemplateOfJob::as_sent);
     let request = ScriptRequest { project: &project, job: None, prompt: new.prompt.as_deref(), template };
+    let intent = intent.parse().map_err(AppError::from)?;
     if let Some(job) = jobs.first_answer(&owner.user.id, &intent, &request).await? {
         return Ok(job);
     }
     let tags = tags(&new.tags)?;
-    let (prompt, template) = match (new.prompt.clone(), &new.template) {
+    let (text, template) = match (new.prompt.clone(), &new.template) {
         (Some(prompt), None) => (prompt, None),
         (prompt, Some(template)) => {
             let id = template.find(jobs, &project).await?;
@@ -325,8 +329,11 @@ pub(super) async fn start(
         }
         (None, None) => return Err(AppError::bad_input("A job needs a “prompt” or a “template”.").into()),
     };
-    let form = Form::new_job(owner, project.clone(), prompt, intent, Some(new.pages.join("\n")), template);
-    submit(caller, &project, form.of_script(&request, tags).queueing(new.queue)).await
+    let prompt = Prompt::parse(&text, jobs.prompt_max()).map_err(AppError::from)?;
+    let pages = page_path::typed(&nfc(&new.pages.join("\n"))).map_err(AppError::from)?;
+    let (subject, request_hash) = (Subject::NewJob { template, retry_of: None, tags }, Some(request.hash()));
+    let intent = NewIntent { project: project.clone(), intent, prompt, pages, subject, request_hash };
+    submit(caller, intent, new.queue).await
 }
 
 impl TemplateOfJob {
@@ -335,10 +342,10 @@ impl TemplateOfJob {
     }
 
     /// Its id.
-    async fn find(&self, jobs: &Jobs, project: &ProjectId) -> Result<String, AppError> {
+    async fn find(&self, jobs: &Jobs, project: &ProjectId) -> Result<TemplateId, AppError> {
         match (&self.id, &self.name) {
-            (Some(id), None) => Ok(id.clone()),
-            (None, Some(name)) => Ok(jobs.template_named(project, name).await?.to_string()),
+            (Some(id), None) => Ok(id.parse()?),
+            (None, Some(name)) => jobs.template_named(project, name).await,
             _ => Err(AppError::bad_input("A “template” needs an “id” or a “name”, and not both.")),
         }
     }
@@ -417,24 +424,30 @@ pub(super) async fn follow_up(
     let project = caller.project(project)?;
     let (owner, prompt) = (caller.caller(), Some(new.prompt.as_str()));
     let request = ScriptRequest { project: &project, job: Some(&job), prompt, template: None };
-    if let Some(job) = caller.state().jobs.first_answer(&owner.user.id, &intent, &request).await? {
+    let (jobs, intent) = (&caller.state().jobs, intent.parse().map_err(AppError::from)?);
+    if let Some(job) = jobs.first_answer(&owner.user.id, &intent, &request).await? {
         return Ok(job);
     }
-    let form = Form::follow_up(owner, project.clone(), job.clone(), new.prompt.clone(), intent);
-    submit(caller, &project, form.of_script(&request, Vec::new()).queueing(new.queue)).await
+    let request_hash = Some(request.hash());
+    let prompt = Prompt::parse(&new.prompt, jobs.prompt_max()).map_err(AppError::from)?;
+    let job = job.parse().map_err(AppError::from)?;
+    let intent = NewIntent::follow_up(project.clone(), job, intent, prompt);
+    submit(caller, NewIntent { request_hash, ..intent }, new.queue).await
 }
 
 /// Submits a prompt. If the hourly budget is spent, the problem tells when the next prompt is possible.
-async fn submit(caller: &TokenCaller, project: &ProjectId, form: Form) -> Result<Job, Problem> {
-    let (state, is_follow_up) = (caller.state(), form.job.is_some());
-    let error = match state.jobs.submit(form).await {
+async fn submit(caller: &TokenCaller, intent: NewIntent, queue: bool) -> Result<Job, Problem> {
+    let (state, project) = (caller.state(), intent.project.clone());
+    let is_follow_up = intent.followed_up().is_some();
+    let submission = Submission { intent, queue, warns_if_similar: false, warns_if_unfilled: false };
+    let error = match state.jobs.submit(caller.caller(), submission).await {
         Ok(job) => return Ok(job),
         Err(error) => error,
     };
     if error.code != ErrorCode::BudgetSpent {
         return Err(error.into());
     }
-    let budgets = state.governor.budgets(project, &caller.caller().reader()).await?;
+    let budgets = state.governor.budgets(&project, &caller.caller().reader()).await?;
     let meter = if is_follow_up { budgets.follow_ups } else { budgets.creates };
     let now = state.clock.now();
     let wait = meter.next_fits_at.map_or(QUEUE_CHECK, |at| at.since(now));
