@@ -3,7 +3,7 @@
 
 use clients::upstream::client::below;
 use clients::upstream::decode::{self, LARGEST_COUNT, PageViewsResponse, TEXT_MAX_CHARS};
-use model::job::{DeliveryState, JobState, RemoteJob, reported};
+use model::job::{DeliveryState, JobState, RemoteJob, status_of_upstream};
 use model::page_views::{PageViews, ViewCounts};
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ fn is_sound(job: &RemoteJob, response: &Value) {
     match response["status"].as_str().filter(|status| !status.is_empty()) {
         Some(status) => {
             let stored: String = status.chars().take(TEXT_MAX_CHARS).collect();
-            assert_eq!(job.status, reported(stored.replace('\0', "\u{fffd}")));
+            assert_eq!(job.status, status_of_upstream(stored.replace('\0', "\u{fffd}")));
         }
         None => assert!(!job.status.is_empty()),
     }

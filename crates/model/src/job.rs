@@ -20,7 +20,7 @@ use crate::time::Timestamp;
 pub use result::{PromptOutcome, PromptResult, began_at, results};
 pub use shown_follow_ups::{FOLLOW_UPS_SHOWN, ShownFollowUps};
 pub use state::{DeliveryState, JobState};
-pub use timeline::{ReportedStatus, TimelineEntry, TimelineMark, TimelineState, reported};
+pub use timeline::{ReportedStatus, TimelineEntry, TimelineMark, TimelineState, status_of_upstream};
 
 /// A job as stored in Docket's database.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

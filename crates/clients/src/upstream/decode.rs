@@ -9,7 +9,7 @@ pub(crate) mod json;
 use serde_json::Value;
 
 use super::UpstreamError;
-use model::job::{RemoteJob, reported};
+use model::job::{RemoteJob, status_of_upstream};
 use model::page_views::{PageViews, ViewCounts};
 
 use count::Counter;
@@ -37,7 +37,7 @@ pub fn job(body: &[u8]) -> Result<RemoteJob, UpstreamError> {
     let id = id(&value["id"])?;
     Ok(RemoteJob {
         id,
-        status: text(&value["status"]).map_or_else(|| "(no status)".to_owned(), reported),
+        status: text(&value["status"]).map_or_else(|| "(no status)".to_owned(), status_of_upstream),
         model: text(&value["model"]),
         repository: text(&value["source"]["repository"]),
         git_ref: text(&value["source"]["ref"]),

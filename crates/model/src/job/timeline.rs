@@ -75,6 +75,14 @@ impl TimelineState {
         }
     }
 
+    /// What the upstream reports. A word of Docket's own, such as `sending`, gets a mark, so that it is not taken for an event of Docket.
+    pub fn reported(status: &str) -> Self {
+        match Self::from(status) {
+            state @ (Self::Reported(_) | Self::Other(_)) => state,
+            own => Self::Other([MARK, own.as_str()].concat()),
+        }
+    }
+
     /// Whether the agent accepted the prompt.
     pub fn is_accepted(&self) -> bool {
         *self == Self::Delivery(DeliveryState::Accepted)
@@ -86,16 +94,12 @@ impl TimelineState {
     }
 }
 
-/// How an undocumented status begins that would be taken for a word of Docket's own.
+/// How an undocumented status of the upstream begins that would be taken for a word of Docket's own.
 const MARK: &str = "reported ";
 
-/// A status of the upstream as it is stored: a word of Docket's own, such as `sending`, gets a mark, so that it is not taken for an event of Docket.
-pub fn reported(status: String) -> String {
-    match TimelineState::from(status.as_str()) {
-        TimelineState::Reported(_) => status,
-        TimelineState::Other(_) if !status.starts_with(MARK) => status,
-        _ => [MARK, &status].concat(),
-    }
+/// A status as it is stored with the job. The two words that Docket writes there itself get a mark.
+pub fn status_of_upstream(status: String) -> String {
+    if [NOT_FOUND, NO_END].contains(&status.as_str()) { [MARK, &status].concat() } else { status }
 }
 
 impl ReportedStatus {
@@ -174,19 +178,21 @@ mod tests {
     }
 
     #[test]
-    fn words_of_docket_are_marked_in_a_status_and_others_unchanged() {
+    fn words_of_docket_are_marked_in_a_report_and_others_unchanged() {
         let own = DeliveryState::VARIANTS.iter().map(|state| state.as_str());
         let own = own.chain(TimelineMark::VARIANTS.iter().map(|mark| mark.as_str()));
         let own = own.chain(PullRequestEvent::VARIANTS.iter().map(|event| event.as_str()));
-        for word in own.chain([NOT_FOUND, NO_END, "reported sending", "reported "]) {
-            let stored = reported(word.to_owned());
+        for word in own.chain([NOT_FOUND, NO_END]) {
+            let stored = TimelineState::reported(word).as_str().to_owned();
             assert_eq!(stored, format!("reported {word}"));
             assert_eq!(TimelineState::from(stored.as_str()), TimelineState::Other(stored));
         }
         let documented = ReportedStatus::VARIANTS.iter().map(|status| status.as_str());
-        for word in documented.chain(["paused", "reported", "Sending", ""]) {
-            assert_eq!(reported(word.to_owned()), word);
+        for word in documented.chain(["paused", "reported sending", "Sending", ""]) {
+            assert_eq!(TimelineState::reported(word).as_str(), word);
         }
+        let status = |word: &str| status_of_upstream(word.to_owned());
+        assert_eq!([status("no end"), status("sending")], ["reported no end", "sending"]);
     }
 
     #[test]

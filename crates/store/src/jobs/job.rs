@@ -109,7 +109,7 @@ pub(crate) async fn record_status(
 ) -> Result<(), StoreError> {
     let is_completed = JobState::of(DeliveryState::Accepted, Some(&remote.status)) == JobState::Completed;
     let brought = is_completed.then(|| remote.pr_link.as_deref().unwrap_or(NO_CHANGES));
-    let state = TimelineState::from(remote.status.as_str());
+    let state = TimelineState::reported(&remote.status);
     record_event(tx, job.as_str(), position, now, &state, brought).await
 }
 
