@@ -435,11 +435,11 @@ test.describe("without JavaScript", () => {
   test("sort, search, folders and reports are links and a form", async ({ page, api }) => {
     await page.goto(TABLE);
     await page.getByRole("columnheader", { name: "AI share" }).getByRole("link").click();
-    expect(await paths(page)).toEqual(pathsOf((await api.pages({ ...range(), sort: "share" })).rows));
+    await expect.poll(() => paths(page)).toEqual(pathsOf((await api.pages({ ...range(), sort: "share" })).rows));
     await page.getByRole("searchbox", { name: "Search pages" }).fill("guide");
     await page.keyboard.press("Enter");
     await expect(page).toHaveURL(/[?&]q=guide/);
-    expect(await paths(page)).toEqual(pathsOf((await api.pages({ ...range(), q: "guide", sort: "share" })).rows));
+    await expect.poll(() => paths(page)).toEqual(pathsOf((await api.pages({ ...range(), q: "guide", sort: "share" })).rows));
     await page.getByRole("link", { name: "By folder" }).click();
     await expect(page).toHaveURL(/[?&]folder=\/&q=guide/);
     await page.goto(TABLE);
