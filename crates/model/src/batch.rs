@@ -223,11 +223,9 @@ fn lines<'a>(
             "The text has no placeholder such as {{page}}, so every job would be the same.".to_owned()
         );
     }
-    let records = values::records(list, names.len()).enumerate();
-    let records = records.filter(|(count, record)| {
-        *count > 0 || !record.as_ref().is_ok_and(|record| is_header(template, &record.values))
-    });
-    Ok(records.map(|(_, record)| record).enumerate().map(|(count, record)| {
+    let mut records = values::records(list, names.len()).peekable();
+    records.next_if(|first| first.as_ref().is_ok_and(|first| is_header(template, &first.values)));
+    Ok(records.enumerate().map(|(count, record)| {
         let Record { line: number, values } = record.map_err(|error| error.to_string())?;
         if count >= BATCH_MAX_JOBS {
             return Err(format!("Line {number} is one too many: a batch has at most {BATCH_MAX_JOBS} jobs."));

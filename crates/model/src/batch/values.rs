@@ -2,7 +2,7 @@
 //!
 //! A value in quotes may contain separators, line breaks, and doubled quotes. Blanks around a value are ignored. Invalid
 //! input is an error, never a guess. A record with a tab outside quotes is separated by tabs, as in text copied from a
-//! spreadsheet. Any other record is separated by commas. If that gives no or one value although several are expected, or leaves text after
+//! spreadsheet. Any other record is separated by commas. If that gives only one value although several are expected, or leaves text after
 //! a closing quote, it is separated by semicolons, as spreadsheets write files in many languages.
 
 use std::borrow::Cow;
