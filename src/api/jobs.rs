@@ -76,7 +76,7 @@ pub async fn create_job(
         queue: is_on(queue.as_deref()),
         // Only a page can show this warning.
         warns_if_similar: similar.as_deref() == Some("ask") && forms::is_plain(),
-        warns_if_unfilled: unfilled.as_deref() == Some("ask") && anyway.as_deref() != Some("on"),
+        warns_if_unfilled: warns_if_unfilled(unfilled.as_deref(), anyway.as_deref()),
     });
     let job = state.jobs.submit_form(&caller, &form, parsed).await?;
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
@@ -104,7 +104,7 @@ pub async fn send_follow_up(
             intent: NewIntent::follow_up(project.clone(), job.clone(), intent.parse()?, text),
             queue: is_on(queue.as_deref()),
             warns_if_similar: false,
-            warns_if_unfilled: unfilled.as_deref() == Some("ask") && anyway.as_deref() != Some("on"),
+            warns_if_unfilled: warns_if_unfilled(unfilled.as_deref(), anyway.as_deref()),
         })
     });
     let draft = Draft { text: prompt, intent, ..Draft::default() };
@@ -329,6 +329,12 @@ fn form_of(job: Option<&str>, key: Option<&str>) -> Result<FormOf, InvalidId> {
         Some(job) => Ok(FormOf::FollowUp(job)),
         None => Ok(FormOf::NewJob(optional(key)?)),
     }
+}
+
+/// Whether the form requests a warning about unfilled placeholders, and the person has not chosen to send it anyway.
+#[cfg(feature = "ssr")]
+fn warns_if_unfilled(unfilled: Option<&str>, anyway: Option<&str>) -> bool {
+    unfilled == Some("ask") && anyway != Some("on")
 }
 
 /// Whether a checkbox is on.
