@@ -71,8 +71,8 @@ pub struct Shared {
     /// How many jobs finished while the page was not visible and focused.
     unseen: Cell<u32>,
     beats: Cell<u32>,
-    /// What the page asked for when it was searched last.
-    wants: Cell<Wants>,
+    /// As the page was when it was searched last.
+    regions: Cell<Regions>,
     /// Whether the page has changed since it was searched.
     has_changed: Cell<bool>,
     is_fetching: Cell<bool>,
@@ -84,12 +84,12 @@ pub struct Shared {
     owner: Owner,
 }
 
-/// How the page is kept current.
+/// How the regions of the page are kept current.
 #[derive(Clone, Copy, Default)]
-struct Wants {
-    /// Whether a region follows the project.
+struct Regions {
+    /// Whether one of them follows the project.
     follows: bool,
-    /// The shortest time between two refreshes of a region, in seconds.
+    /// The shortest time between two refreshes of one, in seconds.
     every: Option<u32>,
 }
 
@@ -129,7 +129,7 @@ impl LiveState {
             is_disconnected: Cell::new(false),
             unseen: Cell::new(0),
             beats: Cell::new(0),
-            wants: Cell::default(),
+            regions: Cell::default(),
             has_changed: Cell::new(true),
             is_fetching: Cell::new(false),
             requested_at: Cell::new(browser::now()),
@@ -272,7 +272,7 @@ impl LiveState {
     fn search(&self) {
         if self.has_changed.replace(false) {
             statuses::collect(self);
-            self.wants.set(Wants { follows: news::seen().is_some(), every: refresh::interval() });
+            self.regions.set(Regions { follows: news::seen().is_some(), every: refresh::interval() });
         }
     }
 
@@ -294,13 +294,13 @@ impl LiveState {
         if is_due(BUDGET) && !is_hidden {
             self.fetch_budgets();
         }
-        if !is_hidden && self.wants.get().every.is_some_and(is_due) {
+        if !is_hidden && self.regions.get().every.is_some_and(is_due) {
             refresh::refresh(self, Reason::Time);
         }
         let wait = match is_hidden {
             true => WHILE_HIDDEN,
             false if self.is_disconnected.get() => WHILE_STILL,
-            false if self.wants.get().follows || statuses::any_may_change(self) => WHILE_CHANGING,
+            false if self.regions.get().follows || statuses::any_may_change(self) => WHILE_CHANGING,
             false => WHILE_STILL,
         };
         if is_past(self.requested_at.get(), wait) {
@@ -323,7 +323,7 @@ impl LiveState {
     /// Polls the states of all watched jobs and announces changes.
     fn fetch_statuses(&self) {
         self.search();
-        if self.is_fetching.get() || (self.watched.borrow().is_empty() && !self.wants.get().follows) {
+        if self.is_fetching.get() || (self.watched.borrow().is_empty() && !self.regions.get().follows) {
             return;
         }
         self.is_fetching.set(true);
