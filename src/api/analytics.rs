@@ -10,12 +10,14 @@ use crate::server::auth::guard;
 use crate::server::auth::roles::PageData;
 #[cfg(feature = "ssr")]
 use clients::upstream::page_views::PageViewsQuery;
+use model::analytics::effect::PageEffect;
+use model::analytics::pages::PagesReport;
 #[cfg(feature = "ssr")]
-use model::analytics_query::AnalyticsQuery;
+use model::analytics::query::AnalyticsQuery;
 #[cfg(feature = "ssr")]
-use model::analytics_report::AnalyticsReport;
+use model::analytics::report::AnalyticsReport;
+use model::analytics::trend::Trend;
 use model::error::AppError;
-use model::history::{PageEffect, PagesReport, Trend};
 use model::page_views::FetchedPageViews;
 #[cfg(feature = "ssr")]
 use model::{id::JobId, user::Role};

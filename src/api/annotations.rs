@@ -4,8 +4,8 @@ use leptos::prelude::*;
 
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
+use model::analytics::trend::Annotation;
 use model::error::AppError;
-use model::history::Annotation;
 
 /// Adds a note to a day or (with `id`) changes the caller's own note; administrators may change any.
 #[server(prefix = "/api", endpoint = "annotations/save")]

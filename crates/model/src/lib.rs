@@ -2,8 +2,7 @@
 //! leptos or browser APIs.
 
 pub mod account;
-pub mod analytics_query;
-pub mod analytics_report;
+pub mod analytics;
 pub mod api_token;
 pub mod audit;
 pub mod audit_query;

@@ -9,9 +9,9 @@ use crate::ui::charts::scale::{Stack, length, per_mille, position, visible};
 use crate::ui::charts::summary::last_day;
 use crate::ui::charts::ticks::{self, Ticks};
 use crate::ui::locale::SHORT;
-use model::analytics_query::Form;
+use model::analytics::query::Form;
+use model::analytics::trend::TrendPoint;
 use model::day::Day;
-use model::history::TrendPoint;
 use model::page_views::ViewCounts;
 
 /// The number of parts of a day's band, of which the first and the last stay empty.

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::ui::charts::columns::middle;
 use crate::ui::charts::number::counted;
+use model::analytics::trend::{Trend, TrendPoint};
 use model::day::Day;
-use model::history::{Trend, TrendPoint};
 use model::links;
 
 /// The id of the list of events on the page.
@@ -93,7 +93,7 @@ fn row(points: &[TrendPoint], events: impl Iterator<Item = (Day, String, String)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::history::{Annotation, Marker};
+    use model::analytics::trend::{Annotation, Marker};
     use model::page_views::ViewCounts;
 
     fn day(text: &str) -> Day {

@@ -1,8 +1,8 @@
 //! Trends as text: one point, and the whole chart. Pure.
 
 use crate::ui::charts::number::{ai_share, counted, grouped};
+use model::analytics::trend::TrendPoint;
 use model::day::Day;
-use model::history::TrendPoint;
 use model::page_views::ViewCounts;
 
 /// The last day of a point.

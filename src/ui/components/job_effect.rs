@@ -3,8 +3,9 @@
 use leptos::prelude::*;
 
 use crate::ui::charts::number::{change, counted, grouped, moved};
+use model::analytics::effect::{Finding, JobEffect, PageEffect};
+use model::analytics::pages::VIEWS_MIN;
 use model::day::Day;
-use model::history::{Finding, JobEffect, PageEffect, VIEWS_MIN};
 use model::links;
 use model::pull_request::PullRequestState;
 

@@ -9,8 +9,8 @@ pub use self::rows::{ALL, PICKED};
 use leptos::either::EitherOf3;
 use leptos::prelude::*;
 
-use model::analytics_query::AnalyticsQuery;
-use model::analytics_report::{PagesTable, TableSource};
+use model::analytics::query::AnalyticsQuery;
+use model::analytics::report::{PagesTable, TableSource};
 use model::day::Day;
 use model::similar::ChangedPage;
 use model::url_encoding::encoded_path;

@@ -10,7 +10,7 @@ use leptos::web_sys::{Event, HtmlInputElement};
 use crate::ui::charts::number::counted;
 use crate::ui::components::pages_table::{ALL, PICKED};
 use crate::ui::islands::{browser, selection};
-use model::analytics_query::PICK;
+use model::analytics::query::PICK;
 
 /// The id of the element with the hidden fields.
 pub const ELSEWHERE: &str = "picked-elsewhere";

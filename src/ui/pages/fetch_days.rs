@@ -10,8 +10,9 @@ use crate::ui::clock;
 use crate::ui::components::form::post_form;
 use crate::ui::components::localized::{self, days};
 use crate::ui::components::time::until;
+use model::analytics::effect::JobEffect;
 use model::day::DayRange;
-use model::history::{FailingDay, HistoryState, JobEffect, Missing, StoredDays};
+use model::history::{FailingDay, HistoryState, Missing, StoredDays};
 use model::time::Timestamp;
 
 /// Seconds between two refreshes of a page that waits for days.

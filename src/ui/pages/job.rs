@@ -36,9 +36,9 @@ use crate::ui::pages::prompt_form::{
     send_buttons,
 };
 use crate::ui::pages::request::{self, page};
+use model::analytics::effect::{Finding, PageEffect};
 use model::error::AppError;
 use model::flash::FlashMessage;
-use model::history::{Finding, PageEffect};
 use model::job::{Job, JobForm, ShownFollowUps};
 use model::links;
 

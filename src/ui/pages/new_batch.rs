@@ -14,7 +14,7 @@ use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::prompt_form::{PromptField, problem, prompt_field};
 use crate::ui::pages::request::{self, page};
 use crate::ui::pages::unstarted_batches;
-use model::analytics_query::{AnalyticsQuery, MATCHING, PICK, PICKED_MAX};
+use model::analytics::query::{AnalyticsQuery, MATCHING, PICK, PICKED_MAX};
 use model::batch::{UnstartedBatch, quoted};
 use model::error::AppError;
 use model::saved_template::TemplateText;

@@ -12,7 +12,7 @@ use super::governor::Governor;
 use base::clock::Clock;
 use base::traces;
 use model::ParseError;
-use model::analytics_query::requested_days;
+use model::analytics::query::requested_days;
 use model::day::{Day, DayRange};
 use model::error::{AppError, ErrorCode};
 use model::id::ProjectId;

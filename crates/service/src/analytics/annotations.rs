@@ -2,9 +2,9 @@
 
 use crate::caller::Caller;
 use model::ParseError;
+use model::analytics::trend::Annotation;
 use model::day::Day;
 use model::error::{AppError, ErrorCode};
-use model::history::Annotation;
 use model::id::{AnnotationId, ProjectId};
 use model::user::Role;
 use store::Store;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::analytics::period;
+use model::analytics::effect::JobEffect;
 use model::day::{Day, DayRange};
-use model::history::JobEffect;
 use model::job::title;
 use model::page_views::ViewCounts;
 use model::pull_request::PullRequestState;

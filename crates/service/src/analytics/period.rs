@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use model::analytics::choice::Compare;
+use model::analytics::pages::{Comparison, Earlier};
 use model::day::{Day, DayRange};
 use model::error::{AppError, ErrorCode};
-use model::history::{Compare, Comparison, Earlier, MarkedDay};
+use model::history::MarkedDay;
 use model::page_views::ViewCounts;
 use model::time::Timestamp;
 use store::page_views::queries::{Snapshot, StoredDay};

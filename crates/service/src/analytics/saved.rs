@@ -2,7 +2,7 @@
 
 use crate::analytics::table_query::TableQuery;
 use clients::upstream::page_views::PageViewsQuery;
-use model::analytics_query::AnalyticsQuery;
+use model::analytics::query::AnalyticsQuery;
 use model::day::Day;
 use model::error::AppError;
 use model::id::ProjectId;

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 
 use crate::analytics::table_query::TableQuery;
 use base::blocking;
-use model::history::{Order, PageRow, Sort, Tab, VIEWS_MIN};
+use model::analytics::choice::{Order, Sort, Tab};
+use model::analytics::pages::{PageRow, VIEWS_MIN};
 use model::page_views::ViewCounts;
 use model::selection::{Folder, FolderEntry};
 use store::page_views::queries::{Paths, Sums};

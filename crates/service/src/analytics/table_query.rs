@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use clients::upstream::page_views::PageViewsQuery;
 use model::ParseError;
+use model::analytics::choice::{Compare, Order, Tab};
 use model::error::AppError;
-use model::history::{Compare, Order, Tab};
 use model::id::ProjectId;
 use model::selection::Folder;
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::period::{Comparable, Period, complete};
+use model::analytics::trend::{Marker, TrendPoint};
 use model::day::Day;
-use model::history::{Marker, TrendPoint};
 use model::job::title;
 use model::page_views::ViewCounts;
 use model::pull_request::PullRequestState;

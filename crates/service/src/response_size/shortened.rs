@@ -2,10 +2,11 @@
 //! rest; others are previews, whose rest is on another endpoint.
 
 use super::Room;
+use model::analytics::pages::PagesReport;
+use model::analytics::trend::Trend;
 use model::audit::AuditPage;
 use model::batch::Batch;
 use model::error::AppError;
-use model::history::{PagesReport, Trend};
 use model::job::{Job, JobBadge, JobForm, JobsOverview};
 use model::page_views::FetchedPageViews;
 use model::people::People;

@@ -4,9 +4,9 @@ use sqlx::{Any, Row, Transaction};
 
 use super::queries;
 use crate::{Authority, Change, Store, StoreError, audit, limits, new_id};
+use model::analytics::trend::Annotation;
 use model::audit::{Action, Actor, AuditEvent};
 use model::day::Day;
-use model::history::Annotation;
 use model::id::ProjectId;
 use model::limits::{NOTES_OF_DAY, NOTES_OF_PROJECT};
 use model::time::Timestamp;

@@ -13,9 +13,10 @@ use crate::ui::components::form::post_form;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::live_source::live_source;
 use crate::ui::components::localized::written;
-use model::analytics_query::AnalyticsQuery;
-use model::analytics_report::TableSource;
-use model::history::{Sort, Tab, VIEWS_MIN};
+use model::analytics::choice::{Sort, Tab};
+use model::analytics::pages::VIEWS_MIN;
+use model::analytics::query::AnalyticsQuery;
+use model::analytics::report::TableSource;
 use model::links;
 
 pub(super) fn controls(about: &About, shown: &Shown) -> impl IntoView + use<> {

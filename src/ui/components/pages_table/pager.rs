@@ -6,8 +6,8 @@ use super::controls::choice;
 use super::{About, POSITION, Shown};
 use crate::ui::charts::number::grouped;
 use crate::ui::components::localized::written;
-use model::analytics_query::AnalyticsQuery;
-use model::analytics_report::{PagesTable, TableSource};
+use model::analytics::query::AnalyticsQuery;
+use model::analytics::report::{PagesTable, TableSource};
 
 /// The page sizes to choose from.
 const SIZES: [i64; 4] = [25, 50, 100, 250];

@@ -10,9 +10,9 @@ use crate::ui::charts::scale::longest;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::localized::{cell, number};
 use crate::ui::components::page_job_link::{PageFigures, page_job_link};
-use model::analytics_query::{AnalyticsQuery, MATCHING, PICK, PICKED_MAX};
-use model::analytics_report::{TableRow, TableSource};
-use model::history::{Sort, Tab};
+use model::analytics::choice::{Sort, Tab};
+use model::analytics::query::{AnalyticsQuery, MATCHING, PICK, PICKED_MAX};
+use model::analytics::report::{TableRow, TableSource};
 use model::links;
 
 /// The id of the form that the checkboxes of rows belong to.

@@ -5,8 +5,8 @@ use leptos::prelude::*;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::localized;
 use crate::ui::pages::analytics::AnalyticsPage;
-use model::analytics_query::AnalyticsQuery;
-use model::history::Compare;
+use model::analytics::choice::Compare;
+use model::analytics::query::AnalyticsQuery;
 use model::preset::Preset;
 
 pub(super) fn chips(context: &AnalyticsPage) -> Option<AnyView> {

@@ -9,9 +9,12 @@ use crate::ui::components::time::ago;
 use crate::ui::pages::analytics::figures::{Against, compared};
 use crate::ui::pages::analytics::{AnalyticsPage, events, no_views, range, table, trend};
 use crate::ui::pages::fetch_days::{fetch_again, fetch_days};
-use model::analytics_query::Form;
-use model::analytics_report::{DailyReport, PagesTable};
-use model::history::{Compare, Comparison, Mark, MarkedDay, PagesReport, Trend};
+use model::analytics::choice::Compare;
+use model::analytics::pages::{Comparison, PagesReport};
+use model::analytics::query::Form;
+use model::analytics::report::{DailyReport, PagesTable};
+use model::analytics::trend::Trend;
+use model::history::{Mark, MarkedDay};
 
 pub(super) fn report(context: &AnalyticsPage, report: &DailyReport) -> AnyView {
     let DailyReport { pages, trend } = report;

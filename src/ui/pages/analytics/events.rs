@@ -9,8 +9,8 @@ use crate::ui::charts::number::counted;
 use crate::ui::components::form::{Hidden, post_form};
 use crate::ui::components::localized;
 use crate::ui::pages::analytics::AnalyticsPage;
+use model::analytics::trend::{Annotation, Marker, Trend};
 use model::day::Day;
-use model::history::{Annotation, Marker, Trend};
 use model::links;
 use model::user::Role;
 

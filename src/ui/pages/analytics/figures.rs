@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::ui::charts::number::{ai_share, change, share_change};
 use crate::ui::components::localized::{number, short_day};
-use model::history::{Comparison, Earlier};
+use model::analytics::pages::{Comparison, Earlier};
 use model::page_views::ViewCounts;
 
 /// The counts that a range is compared with.

@@ -10,7 +10,7 @@ use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::time::until;
 use crate::ui::pages::analytics::AnalyticsPage;
 use crate::ui::pages::fetch_days::{MissingDays, fetch_days};
-use model::analytics_report::LiveReport;
+use model::analytics::report::LiveReport;
 use model::history::HistoryState;
 use model::time::Timestamp;
 

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::ui::charts::bar::legend;
 use crate::ui::pages::analytics::figures::figures;
 use crate::ui::pages::analytics::{AnalyticsPage, history_notice, no_views, table};
-use model::analytics_report::{LiveReport, PagesTable};
+use model::analytics::report::{LiveReport, PagesTable};
 
 pub(super) fn report(context: &AnalyticsPage, report: &LiveReport) -> AnyView {
     let LiveReport { views, .. } = report;

@@ -9,8 +9,8 @@ use crate::ui::components::page_job_link::{PageFigures, page_job_link};
 use crate::ui::pages::analytics::figures::{Against, compared};
 use crate::ui::pages::analytics::{AnalyticsPage, daily, range};
 use crate::ui::pages::fetch_days::fetch_weeks;
-use model::analytics_report::{OnePageReport, TableRow};
-use model::history::{Finding, JobEffect};
+use model::analytics::effect::{Finding, JobEffect};
+use model::analytics::report::{OnePageReport, TableRow};
 use model::links;
 
 pub(super) fn report(context: &AnalyticsPage, report: &OnePageReport) -> AnyView {

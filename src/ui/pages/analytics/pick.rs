@@ -7,8 +7,8 @@ use super::AnalyticsPage;
 use crate::ui::charts::number::counted;
 use crate::ui::components::pages_table::PICKED;
 use crate::ui::islands::picked::{COUNT, ELSEWHERE, NUMBER};
-use model::analytics_query::PICK;
-use model::analytics_report::PagesTable;
+use model::analytics::query::PICK;
+use model::analytics::report::PagesTable;
 use model::links;
 
 /// The field with the filters of the page on which pages are chosen.

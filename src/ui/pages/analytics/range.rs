@@ -8,9 +8,9 @@ use crate::ui::components::localized::{self, counted, days, with_weekday};
 use crate::ui::components::menu::{MenuButton, menu};
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::pages::analytics::AnalyticsPage;
-use model::analytics_query::AnalyticsQuery;
+use model::analytics::choice::Compare;
+use model::analytics::query::AnalyticsQuery;
 use model::day::{Day, DayRange, RANGE_MAX_DAYS};
-use model::history::Compare;
 use model::links;
 use model::preset::Preset;
 

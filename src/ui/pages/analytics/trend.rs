@@ -8,8 +8,8 @@ use crate::ui::charts::number::{ai_share, counted};
 use crate::ui::charts::{bar, columns, summary};
 use crate::ui::components::localized::{self, cell};
 use crate::ui::islands::trend::{self as island, Trend as Pointing};
-use model::analytics_query::Form;
-use model::history::{Trend, TrendPoint};
+use model::analytics::query::Form;
+use model::analytics::trend::{Trend, TrendPoint};
 use model::links;
 
 /// The most titles of jobs in a row of the table.

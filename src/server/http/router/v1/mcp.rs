@@ -26,7 +26,7 @@ use crate::server::auth::bearer::TokenCaller;
 use crate::server::http::router::bodies;
 use crate::server::request::problem::Problem;
 use crate::server::state::AppState;
-use model::analytics_query::days_or_default;
+use model::analytics::query::days_or_default;
 use model::api_token::Scope;
 use model::day::Day;
 use model::error::{AppError, shortened};

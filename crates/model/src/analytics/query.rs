@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::choice::{Compare, Order, Sort, Tab};
 use crate::day::{Day, DayRange, InvalidDay};
-use crate::history::{Compare, Order, Sort, Tab};
 use crate::links;
 use crate::paging::PageLimit;
 use crate::preset::Preset;

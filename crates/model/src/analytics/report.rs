@@ -1,6 +1,9 @@
 //! The reports of the analytics page and of the overview's week. Pure.
 
-use crate::history::{HistoryState, Missing, PageReport, PageRow, PagesReport, Trend};
+use super::effect::JobEffect;
+use super::pages::{PageRow, PagesReport};
+use super::trend::Trend;
+use crate::history::{HistoryState, Missing};
 use crate::page_views::{FetchedPageViews, PageViews, ViewCounts};
 use crate::time::Timestamp;
 
@@ -26,6 +29,15 @@ pub struct OnePageReport {
     /// All pages, for the page's share of the views.
     pub pages: PagesReport,
     pub page: PageReport,
+}
+
+/// One page, its trend and the jobs about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageReport {
+    pub row: PageRow,
+    pub trend: Trend,
+    /// Newest first, at most 20.
+    pub jobs: Vec<JobEffect>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,0 +1,8 @@
+//! Queries and reports of page views. Pure. Days are UTC days; ranges are inclusive at both ends.
+
+pub mod choice;
+pub mod effect;
+pub mod pages;
+pub mod query;
+pub mod report;
+pub mod trend;

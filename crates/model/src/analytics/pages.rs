@@ -1,0 +1,80 @@
+//! Tables of pages with their views, and the comparison with another period.
+
+use serde::{Deserialize, Serialize};
+
+use crate::day::Day;
+use crate::history::MarkedDay;
+use crate::page_views::ViewCounts;
+use crate::time::Timestamp;
+
+/// Pages with fewer views than this come last when sorted by AI share, and do not count as changed.
+pub const VIEWS_MIN: u64 = 20;
+
+/// A page or a folder with its views in a range and in the previous period.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageRow {
+    /// A folder ends with `/*`.
+    pub path: String,
+    #[serde(flatten)]
+    pub counts: ViewCounts,
+    /// In the previous period; `None` if there is none or not all its days are stored.
+    pub previous: Option<ViewCounts>,
+    /// The part of the range that `previous` is compared with, if that is not the whole range: an incomplete day is excluded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compared: Option<ViewCounts>,
+    /// For a folder, the number of pages in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pages: Option<u32>,
+}
+
+/// `/api/analytics/pages`: a table over a range that is entirely in the history.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PagesReport {
+    /// Of the whole range, regardless of the search.
+    pub totals: ViewCounts,
+    pub comparison: Option<Comparison>,
+    /// For a range without a complete day: earlier whole days for orientation. They are not a comparison.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier: Option<Earlier>,
+    /// Of all rows that match the search, on every page of the table.
+    pub matching: ViewCounts,
+    /// The compared part of all pages that match the search and the folder, and the same part of the previous period.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matching_comparison: Option<(ViewCounts, ViewCounts)>,
+    pub rows: Vec<PageRow>,
+    /// The number of rows that match the search.
+    pub rows_total: u64,
+    /// The oldest fetch among the days of the range.
+    pub fetched_at: Option<Timestamp>,
+    /// Days of the range with a mark.
+    pub marked: Vec<MarkedDay>,
+    /// Whether the last day is incomplete.
+    pub unfinished: bool,
+}
+
+/// The previous period: the same number of days directly before; for whole weeks the same weekdays. An incomplete day is
+/// excluded on both sides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Comparison {
+    pub from: Day,
+    pub to: Day,
+    /// Totals of the compared part of the range, without an incomplete day.
+    pub current: ViewCounts,
+    pub previous: ViewCounts,
+}
+
+/// The whole days before a range that has no complete day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Earlier {
+    pub from: Day,
+    pub to: Day,
+    #[serde(flatten)]
+    pub counts: ViewCounts,
+}
+
+impl PageRow {
+    /// The counts that `previous` is compared with.
+    pub fn compared(&self) -> ViewCounts {
+        self.compared.unwrap_or(self.counts)
+    }
+}

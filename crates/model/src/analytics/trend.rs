@@ -1,0 +1,51 @@
+//! Views by day, with the jobs and the notes of these days.
+
+use serde::{Deserialize, Serialize};
+
+use crate::day::Day;
+use crate::id::JobId;
+use crate::page_views::ViewCounts;
+
+/// `/api/analytics/trend`: views by day, or by week if the range is longer than 120 days.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trend {
+    pub points: Vec<TrendPoint>,
+    pub markers: Vec<Marker>,
+    pub annotations: Vec<Annotation>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrendPoint {
+    /// The first day of the point.
+    pub day: Day,
+    /// The number of days in the point: 1, or up to 7.
+    pub days: u32,
+    #[serde(flatten)]
+    pub counts: ViewCounts,
+    /// Whether it contains an incomplete day.
+    pub unfinished: bool,
+    /// The same days of the compared period, unless one of them is incomplete or not stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<ViewCounts>,
+}
+
+/// A job about these pages that finished on a day.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Marker {
+    pub day: Day,
+    pub job: JobId,
+    /// The first line of its prompt.
+    pub title: String,
+    /// Whether its pull request was merged on that day.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub merged: bool,
+}
+
+/// A note that a person wrote about a day.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Annotation {
+    pub id: String,
+    pub day: Day,
+    pub text: String,
+    pub author: String,
+}
