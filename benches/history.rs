@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 
 use base::clock::Clock;
 use base::work::Docket;
-use clients::upstream::page_views::PageViewsQuery;
 use futures::TryStreamExt;
-use model::analytics::choice::Compare;
+use model::analytics::choice::{Compare, Order};
 use model::day::{Day, DayRange};
 use model::id::ProjectId;
+use model::paging::Paging;
 use service::analytics::Analytics;
 use service::analytics::export::ExportKind;
 use service::analytics::table_query::TableQuery;
@@ -109,8 +109,7 @@ async fn measure() {
     .await;
 
     let year = self::range(DAYS);
-    let views = PageViewsQuery { range: year, ..query.views.clone() };
-    let query = TableQuery { views, ..query };
+    let query = TableQuery { range: year, ..query };
     both.time("365 days of the table by AI share", 100, "", async |it| {
         drop(it.analytics.pages(&query).await.unwrap());
     })
@@ -174,10 +173,8 @@ fn range(days: i64) -> DayRange {
 }
 
 fn table_query(sort: &str) -> TableQuery {
-    let (from, to) = (range(90).from().to_string(), LAST);
-    let today: Day = LAST.parse().unwrap();
-    let views = PageViewsQuery::parse(project(), Some(&from), Some(to), None, None, today).unwrap();
-    TableQuery::parse(views, None, None, Some(sort)).unwrap()
+    let order = Order::parse(Some(sort)).unwrap();
+    TableQuery::new(project(), range(90), Paging::default()).sorted(order)
 }
 
 /// The views of each page in the previous 90 days.

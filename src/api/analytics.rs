@@ -13,14 +13,14 @@ use clients::upstream::page_views::PageViewsQuery;
 use model::analytics::effect::PageEffect;
 use model::analytics::pages::PagesReport;
 #[cfg(feature = "ssr")]
-use model::analytics::query::AnalyticsQuery;
-#[cfg(feature = "ssr")]
 use model::analytics::report::AnalyticsReport;
 use model::analytics::trend::Trend;
+#[cfg(feature = "ssr")]
+use model::analytics::{choice::Order, days::Days, query::AnalyticsQuery};
 use model::error::AppError;
 use model::page_views::FetchedPageViews;
 #[cfg(feature = "ssr")]
-use model::{id::JobId, user::Role};
+use model::{id::JobId, paging::Paging, user::Role};
 #[cfg(feature = "ssr")]
 use service::analytics::table_query::{TableQuery, word};
 #[cfg(feature = "ssr")]
@@ -40,8 +40,8 @@ pub async fn views(
 ) -> Result<FetchedPageViews, AppError> {
     let (caller, state) = guard::of::<GetViews>()?;
     let project = caller.project(&project)?;
-    let today = state.today();
-    let query = PageViewsQuery::parse(project, from.as_deref(), to.as_deref(), limit, offset, today)?;
+    let days = Days::parse(from.as_deref(), to.as_deref(), state.today())?;
+    let query = PageViewsQuery::new(project, days.range(), Paging::parse(limit, offset)?);
     let (views, person) = (&state.page_views, &caller.user.id);
     let found = match refresh.unwrap_or(false) {
         true => {
@@ -79,10 +79,11 @@ pub async fn pages(
 ) -> Result<PagesReport, AppError> {
     let (caller, state) = guard::of::<GetPages>()?;
     let project = caller.project(&project)?;
-    let today = state.today();
-    let views = PageViewsQuery::parse(project, from.as_deref(), to.as_deref(), limit, offset, today)?;
-    let query = TableQuery::parse(views, q.as_deref(), folder.as_deref(), sort.as_deref())?;
-    let query = query.compared(word(compare.as_deref())?, word(tab.as_deref())?);
+    let days = Days::parse(from.as_deref(), to.as_deref(), state.today())?;
+    let query = TableQuery::new(project, days.range(), Paging::parse(limit, offset)?)
+        .narrowed(q.as_deref(), folder.as_deref())?
+        .sorted(Order::parse(sort.as_deref())?)
+        .compared(word(compare.as_deref())?, word(tab.as_deref())?);
     let _permit = caller.query_permit().await?;
     Ok(shortened::pages(state.analytics.pages(&query).await?))
 }
@@ -99,7 +100,7 @@ pub async fn trend(
 ) -> Result<Trend, AppError> {
     let (caller, state) = guard::of::<GetTrend>()?;
     let project = caller.project(&project)?;
-    let range = PageViewsQuery::range(Some(&from), Some(&to), state.today())?;
+    let range = Days::parse(Some(&from), Some(&to), state.today())?.range();
     let _permit = caller.query_permit().await?;
     let compare = word(compare.as_deref())?;
     Ok(shortened::trend(state.analytics.trend(&project, range, compare, path.as_deref()).await?))

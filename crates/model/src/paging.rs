@@ -9,6 +9,25 @@ use crate::ParseError;
 #[serde(try_from = "u32", into = "u32")]
 pub struct PageLimit(u32);
 
+/// Which rows of a table: at most `limit`, after the first `offset`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Paging {
+    pub limit: PageLimit,
+    pub offset: u64,
+}
+
+impl Paging {
+    /// By default the first 50 rows.
+    pub fn parse(limit: Option<i64>, offset: Option<i64>) -> Result<Self, ParseError> {
+        let limit = match limit {
+            None => PageLimit::DEFAULT,
+            Some(limit) => PageLimit::try_from(u32::try_from(limit).unwrap_or(0))?,
+        };
+        let offset = u64::try_from(offset.unwrap_or(0));
+        Ok(Self { limit, offset: offset.map_err(|_| ParseError::from("The offset is 0 or more rows."))? })
+    }
+}
+
 impl PageLimit {
     pub const DEFAULT: Self = Self(50);
     pub const MAX: u32 = 250;
@@ -51,5 +70,19 @@ mod tests {
     fn a_limit_is_between_1_and_250() {
         let valid: Vec<u32> = (0..300).filter(|limit| PageLimit::try_from(*limit).is_ok()).collect();
         assert_eq!((valid.first(), valid.last(), valid.len()), (Some(&1), Some(&250), 250));
+    }
+
+    #[test]
+    fn first_50_rows_are_the_default() {
+        assert_eq!(Paging::parse(None, None).map(|rows| (rows.limit.get(), rows.offset)), Ok((50, 0)));
+    }
+
+    #[test]
+    fn invalid_paging_is_refused_with_a_sentence() {
+        for (limit, offset) in [(Some(0), None), (Some(251), None), (Some(i64::MAX), None), (None, Some(-1))]
+        {
+            let refused = Paging::parse(limit, offset).map_err(|error| error.to_string());
+            assert!(refused.is_err_and(|message| message.ends_with('.')), "{limit:?} {offset:?}");
+        }
     }
 }

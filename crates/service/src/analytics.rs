@@ -53,7 +53,7 @@ impl Analytics {
     /// # Errors
     /// `NotInHistory`, here and below, if a day of the range is not stored.
     pub async fn report(&self, query: &TableQuery) -> Result<Report, AppError> {
-        let (project, range) = (query.project(), query.views.range);
+        let (project, range) = (&query.project, query.range);
         let compare = query.compare;
         let compared = period::shifted(range, compare);
         let ranges = SummaryRanges { shown: range, compared, jobs_max: trend::MARKERS_MAX };
@@ -87,8 +87,8 @@ impl Analytics {
         query: &TableQuery,
         comparable: Option<&Comparable>,
     ) -> Result<(Vec<(Day, ViewCounts)>, Vec<FinishedJob>), AppError> {
-        let range = query.views.range;
-        let mut snapshot = self.store.snapshot(query.project()).await?;
+        let range = query.range;
+        let mut snapshot = self.store.snapshot(&query.project).await?;
         let first =
             comparable.map_or(range.from(), |comparable| comparable.previous.from().min(range.from()));
         let paths = snapshot.paths(first).await?;
@@ -107,7 +107,7 @@ impl Analytics {
 
     /// A table of pages, or of the entries of a folder.
     pub async fn pages(&self, query: &TableQuery) -> Result<PagesReport, AppError> {
-        let (project, range) = (query.project(), query.views.range);
+        let (project, range) = (&query.project, query.range);
         let mut snapshot = self.store.snapshot(project).await?;
         let mut days = snapshot.days(range).await?;
         if let Some(compared) = period::shifted(range, query.compare) {
@@ -239,13 +239,13 @@ fn matching_rows(known: &KnownFigures, query: &TableQuery) -> PagesReport {
     let KnownFigures { period, comparable, earlier, paths, figures, .. } = known;
     let mut table = Table::of(paths, figures, query);
     table.sort(query);
-    let offset = usize::try_from(query.views.offset).unwrap_or(usize::MAX);
+    let offset = usize::try_from(query.paging.offset).unwrap_or(usize::MAX);
     let is_narrowed = !query.is_about_everything();
     PagesReport {
         totals: period.totals(),
         matching: table.matching(),
         matching_comparison: is_narrowed.then(|| figures.comparison(paths, query)).flatten(),
-        rows: table.rows(offset).take(query.views.limit.get() as usize).collect(),
+        rows: table.rows(offset).take(query.paging.limit.get() as usize).collect(),
         rows_total: table.len() as u64,
         comparison: comparable.clone().map(Comparison::from),
         earlier: earlier.filter(|_| !is_narrowed),

@@ -63,9 +63,7 @@ impl SavedViews {
         may_share(caller, shared)?;
         let query = match of {
             SavedViewPage::Jobs => filter::canonical(query)?,
-            SavedViewPage::Analytics => {
-                analytics::saved::to_saved(Day::of(self.clock.now()), project, query)?
-            }
+            SavedViewPage::Analytics => analytics::saved::to_saved(Day::of(self.clock.now()), query)?,
         };
         if query.is_empty() {
             return Err(SavedViewError::Empty.into());

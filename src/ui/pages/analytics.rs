@@ -33,7 +33,8 @@ use crate::ui::pages::fetch_days::{self, FetchAgain, MissingDays};
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 use crate::ui::pages::saved_views_bar::{Bar, saved_views_bar};
-use model::analytics::query::{AnalyticsQuery, PICK};
+use model::ParseError;
+use model::analytics::query::{AnalyticsQuery, PICK, TypedDays};
 use model::analytics::report::{AnalyticsReport, PagesTable};
 use model::day::{Day, DayRange};
 use model::error::AppError;
@@ -49,6 +50,12 @@ const AGAIN: &str = "again";
 struct AnalyticsPage {
     project: String,
     query: AnalyticsQuery,
+    /// The problem of the URL, if its days or its order are invalid.
+    invalid: Option<ParseError>,
+    /// The days of the URL, if they are invalid.
+    typed: Option<TypedDays>,
+    /// The filters of the URL.
+    search: String,
     session: CurrentSession,
     today: Day,
     /// The day and the text of a note that was refused.
@@ -66,17 +73,24 @@ struct AnalyticsPage {
 #[component]
 pub fn Analytics() -> impl IntoView {
     let params = request::query();
-    let stay = params.get(pick::STAY).map(|stay| request::read(&stay));
-    let filters = stay.as_ref().unwrap_or(&params);
+    let search = params.get(pick::STAY).unwrap_or_else(request::search);
+    let (filters, today) = (request::read(&search), clock::today());
     let note = request::flash(SaveAnnotation::PATH).filter(|message| message.problem().is_some());
     let refused = [SaveAnnotation::PATH, RemoveAnnotation::PATH, FetchDays::PATH, GetViews::PATH]
         .into_iter()
         .find_map(|form| request::flash(form)?.problem().map(|error| error.message.clone()));
+    let (query, invalid, typed) = match AnalyticsQuery::of(|name| filters.get(name), today) {
+        Ok(query) => (query, None, None),
+        Err(invalid) => (invalid.rest, Some(invalid.problem), invalid.days),
+    };
     let mut context = AnalyticsPage {
         project: request::project(),
-        query: AnalyticsQuery::of(|name| filters.get(name)).picking(params.get_all(PICK).unwrap_or_default()),
+        query: query.picking(params.get_all(PICK).unwrap_or_default()),
+        invalid,
+        typed,
+        search,
         session: request::session(),
-        today: clock::today(),
+        today,
         note: note.map(|note| (note.typed("day").to_owned(), note.typed("text").to_owned())),
         wanted: None,
         again: None,
@@ -87,7 +101,7 @@ pub fn Analytics() -> impl IntoView {
         let views =
             list_saved_views(context.project.clone(), Some(SavedViewPage::Analytics.as_str().to_owned()))
                 .await?;
-        let report = report_of(&context.project, context.query.clone()).await;
+        let report = context.report().await;
         if report.as_ref().is_ok_and(lacks_comparison)
             && let Some(range) = context.compared_days()
         {
@@ -126,14 +140,35 @@ pub fn Analytics() -> impl IntoView {
 }
 
 impl AnalyticsPage {
+    async fn report(&self) -> Result<AnalyticsReport, AppError> {
+        match (&self.invalid, &self.typed) {
+            (Some(problem), Some(_)) => Err(problem.clone().into()),
+            (problem, _) => match (report_of(&self.project, self.query.clone()).await, problem) {
+                // The platform's figures have no order.
+                (Ok(AnalyticsReport::Daily(_) | AnalyticsReport::OnePage(_)), Some(problem)) => {
+                    Err(problem.clone().into())
+                }
+                (report, _) => report,
+            },
+        }
+    }
+
     /// The requested days up to today; `None` if they are not a valid range, or all in the future.
     fn range(&self) -> Option<DayRange> {
-        self.query.range(self.today)
+        self.query.range(self.today).filter(|_| self.typed.is_none())
     }
 
     /// Why there are no days to show, if both are valid days.
     fn days_problem(&self) -> Option<&'static str> {
-        range::problem(&self.query, self.today)
+        range::problem(&self.query, self.typed.as_ref(), self.today)
+    }
+
+    /// What a saved view of this page stores. An invalid query is refused with its problem.
+    fn to_saved(&self) -> String {
+        match self.invalid {
+            None => self.query.to_saved(self.today),
+            Some(_) => self.search.clone(),
+        }
     }
 
     /// The URL of the published pages.
@@ -236,12 +271,16 @@ fn saved_views(context: &AnalyticsPage, views: &[SavedView]) -> AnyView {
         project: &context.project,
         of: SavedViewPage::Analytics,
         views,
-        now: context.query.to_saved(context.today),
+        now: context.to_saved(),
         role: context.session.role,
     };
     saved_views_bar(&bar, |view| {
         let saved = request::read(&view.query);
-        AnalyticsQuery::of_saved(|name| saved.get(name), context.today).href(&context.project)
+        match AnalyticsQuery::of_saved(|name| saved.get(name), context.today) {
+            Ok(query) => query.href(&context.project),
+            // Its days have become too many since. The page shows the problem.
+            Err(_) => format!("{}?{}", links::analytics(&context.project), view.query),
+        }
     })
 }
 

@@ -6,6 +6,7 @@ use leptos::server_fn::ServerFn;
 use crate::api::analytics::report_of;
 use crate::api::batches::{DiscardBatch, PrepareBatch, UseTemplate, batch_form, unstarted_batches};
 use crate::api::templates::template_texts;
+use crate::ui::clock;
 use crate::ui::components::form::submit_button;
 use crate::ui::components::read_only::read_only;
 use crate::ui::islands::batch_form::{BatchForm, PROMPT, VALUES};
@@ -127,7 +128,8 @@ fn not_started(project: &str, batches: &[UnstartedBatch]) -> Option<AnyView> {
 /// The pages that match a query of the pages table, at most [`PICKED_MAX`].
 async fn matching_pages(project: &str, query: &str) -> Result<Vec<String>, AppError> {
     let fields = request::read(query);
-    let query = AnalyticsQuery::of(|name| fields.get(name)).sized(PICKED_MAX as i64);
+    let query = AnalyticsQuery::of(|name| fields.get(name), clock::today());
+    let query = query.map_err(|invalid| invalid.problem)?.sized(PICKED_MAX as i64);
     let report = report_of(project, query).await?;
     Ok(report.table().rows.into_iter().filter(|row| row.pages.is_none()).map(|row| row.path).collect())
 }

@@ -11,15 +11,13 @@ use super::Upstream;
 use super::governor::Governor;
 use base::clock::Clock;
 use base::traces;
-use model::ParseError;
-use model::analytics::query::requested_days;
 use model::day::{Day, DayRange};
 use model::error::{AppError, ErrorCode};
 use model::id::ProjectId;
 use model::page_views::FetchedPageViews;
-use model::paging::PageLimit;
+use model::paging::{PageLimit, Paging};
 
-/// One distinct query.
+/// One distinct query of the platform.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PageViewsQuery {
     pub project: ProjectId,
@@ -49,46 +47,8 @@ const CACHED_BYTES: u64 = 32 * 1024 * 1024;
 const AFTER_A_FAILURE: Duration = Duration::from_secs(60);
 
 impl PageViewsQuery {
-    /// Parses a query; both days inclusive, by default the last 28 days.
-    pub fn parse(
-        project: ProjectId,
-        from: Option<&str>,
-        to: Option<&str>,
-        limit: Option<i64>,
-        offset: Option<i64>,
-        today: Day,
-    ) -> Result<Self, AppError> {
-        Self::new(project, Self::range(from, to, today)?, limit, offset)
-    }
-
-    /// A query of these days.
-    pub fn new(
-        project: ProjectId,
-        range: DayRange,
-        limit: Option<i64>,
-        offset: Option<i64>,
-    ) -> Result<Self, AppError> {
-        let limit = u32::try_from(limit.unwrap_or(PageLimit::DEFAULT.get().into())).unwrap_or(0);
-        Ok(Self {
-            project,
-            range,
-            limit: PageLimit::try_from(limit)?,
-            offset: u64::try_from(offset.unwrap_or(0))
-                .map_err(|_| ParseError::from("The offset is 0 or more rows."))?,
-        })
-    }
-
-    /// The days from `from` to `to`, both inclusive; by default the last 28.
-    pub fn range(from: Option<&str>, to: Option<&str>, today: Day) -> Result<DayRange, AppError> {
-        Ok(requested_days(from, to, today)?)
-    }
-
-    /// Limits the range to days until `today`.
-    pub fn until(self, today: Day) -> Result<Self, AppError> {
-        let range = self.range.until(today);
-        let range =
-            range.ok_or_else(|| ParseError::from("These days are in the future. Page views end today."))?;
-        Ok(Self { range, ..self })
+    pub fn new(project: ProjectId, range: DayRange, Paging { limit, offset }: Paging) -> Self {
+        Self { project, range, limit, offset }
     }
 }
 
@@ -205,52 +165,5 @@ impl Expiry<PageViewsQuery, FetchedPageViews> for Freshness {
     ) -> Option<Duration> {
         let minutes = if query.range.to() >= Day::of(self.clock.now()) { 15 } else { 24 * 60 };
         Some(Duration::from_secs(minutes * 60))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(
-        from: Option<&str>,
-        to: Option<&str>,
-        limit: Option<i64>,
-        offset: Option<i64>,
-    ) -> Result<PageViewsQuery, AppError> {
-        let today = "2026-11-21".parse().expect("a day");
-        PageViewsQuery::parse("docs".parse().expect("an id"), from, to, limit, offset, today)
-    }
-
-    #[test]
-    fn empty_query_is_the_last_28_days() {
-        let query = parse(None, Some(""), None, None).expect("a query");
-        assert_eq!(query.range.from().to_string(), "2026-10-25");
-        assert_eq!(query.range.days(), 28);
-        assert_eq!((query.limit.get(), query.offset), (50, 0));
-    }
-
-    #[test]
-    fn days_after_today_are_left_out() {
-        let today = "2026-11-21".parse().expect("a day");
-        let until = |from, to| parse(Some(from), Some(to), None, None).and_then(|query| query.until(today));
-        let query = until("2026-11-20", "2026-11-30").expect("a query");
-        assert_eq!((query.range.to(), query.range.days()), (today, 2));
-        assert!(until("2026-11-22", "2026-11-30").is_err_and(|error| error.code == ErrorCode::BadInput));
-    }
-
-    #[test]
-    fn invalid_input_is_refused_with_a_sentence() {
-        let refused = [
-            parse(Some("2026-02-30"), None, None, None),
-            parse(Some("2026-03-02"), Some("2026-03-01"), None, None),
-            parse(None, None, Some(0), None),
-            parse(None, None, Some(251), None),
-            parse(None, None, Some(i64::MAX), None),
-            parse(None, None, None, Some(-1)),
-        ];
-        for query in refused {
-            assert!(query.is_err_and(|error| error.message.ends_with('.') && error.code.status() == 400));
-        }
     }
 }

@@ -112,6 +112,13 @@ fn not_a_sort(_: &str) -> ParseError {
     "Sort by total, human, ai, share, difference, change or path; a leading - reverses the order.".into()
 }
 
+impl Order {
+    /// Parses a field of a query; an empty one has no order.
+    pub fn parse(text: Option<&str>) -> Result<Option<Self>, ParseError> {
+        text.filter(|text| !text.is_empty()).map(str::parse).transpose()
+    }
+}
+
 impl fmt::Display for Order {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", if self.reversed { "-" } else { "" }, self.by.as_str())

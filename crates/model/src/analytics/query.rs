@@ -1,9 +1,9 @@
 //! The filters of the analytics page, as encoded in its URL and in saved views. Pure.
 
-use serde::{Deserialize, Serialize};
-
 use super::choice::{Compare, Order, Sort, Tab};
-use crate::day::{Day, DayRange, InvalidDay};
+use super::days::Days;
+use crate::ParseError;
+use crate::day::{Day, DayRange};
 use crate::links;
 use crate::paging::PageLimit;
 use crate::preset::Preset;
@@ -23,17 +23,16 @@ pub const PICKED_MAX: usize = 200;
 const DAYS: &str = "days";
 
 /// How a column shows views by people and by AI agents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     Stacked,
     Side,
 }
 
-/// The filters as typed; the server validates days, sort and folder.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// The filters. The server validates the folder and the page size.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnalyticsQuery {
-    pub from: Option<String>,
-    pub to: Option<String>,
+    pub days: Days,
     pub compare: Compare,
     pub tab: Tab,
     /// One documentation page, shown with its own report.
@@ -41,48 +40,85 @@ pub struct AnalyticsQuery {
     /// A folder whose direct entries are listed; `None` lists all pages.
     pub folder: Option<String>,
     pub q: Option<String>,
-    pub sort: Option<String>,
+    /// `None` is the tab's own order.
+    sort: Option<Order>,
     pub form: Form,
     /// Starts at 1.
     pub page: i64,
     pub limit: i64,
     /// The chosen pages, where no script stores them.
-    #[serde(default)]
     pub picked: Vec<String>,
 }
 
-/// The days from `from` to `to`, both inclusive: by default up to today, and as many as the default preset has.
-pub fn requested_days(from: Option<&str>, to: Option<&str>, today: Day) -> Result<DayRange, InvalidDay> {
-    let day = |text: Option<&str>| text.filter(|text| !text.is_empty()).map(str::parse::<Day>).transpose();
-    days_or_default(day(from)?, day(to)?, today)
+/// A query whose days or whose order cannot be parsed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InvalidQuery {
+    /// The sentence for the person who typed it.
+    pub problem: ParseError,
+    /// The days, if they are invalid.
+    pub days: Option<TypedDays>,
+    /// The query with the default in place of what is invalid.
+    pub rest: AnalyticsQuery,
 }
 
-/// The same of parsed days.
-pub fn days_or_default(from: Option<Day>, to: Option<Day>, today: Day) -> Result<DayRange, InvalidDay> {
-    let to = to.unwrap_or(today);
-    DayRange::new(from.unwrap_or(Preset::DEFAULT.range(to).from()), to)
+/// Days as typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TypedDays {
+    pub from: Option<String>,
+    pub to: Option<String>,
 }
 
 impl AnalyticsQuery {
+    /// All pages over these days.
+    pub fn new(days: Days) -> Self {
+        Self {
+            days,
+            compare: Compare::default(),
+            tab: Tab::default(),
+            path: None,
+            folder: None,
+            q: None,
+            sort: None,
+            form: Form::Stacked,
+            page: 1,
+            limit: DEFAULT_SIZE,
+            picked: Vec::new(),
+        }
+    }
+
     /// Parses the fields of a URL; `given` returns the value of a field.
-    pub fn of(given: impl Fn(&str) -> Option<String>) -> Self {
+    pub fn of(given: impl Fn(&str) -> Option<String>, today: Day) -> Result<Self, Box<InvalidQuery>> {
         let given = |name: &str| given(name).filter(|value| !value.trim().is_empty());
+        let rest = Self::without_days_and_order(given, today);
+        let (from, to) = (given("from"), given("to"));
+        let query = match Days::parse(from.as_deref(), to.as_deref(), today) {
+            Ok(days) => Self { days, ..rest },
+            Err(error) => {
+                let (problem, days) = (error.to_string().into(), Some(TypedDays { from, to }));
+                return Err(Box::new(InvalidQuery { problem, days, rest }));
+            }
+        };
+        match Order::parse(given("sort").as_deref()) {
+            Ok(order) => Ok(query.in_order(order)),
+            Err(problem) => Err(Box::new(InvalidQuery { problem, days: None, rest: query })),
+        }
+    }
+
+    /// The filters for which any text is valid.
+    fn without_days_and_order(given: impl Fn(&str) -> Option<String>, today: Day) -> Self {
         let number =
             |name: &str, default: i64| given(name).and_then(|value| value.parse().ok()).unwrap_or(default);
         Self {
-            from: given("from"),
-            to: given("to"),
             compare: given("compare").and_then(|word| word.parse().ok()).unwrap_or_default(),
             tab: given("tab").and_then(|word| word.parse().ok()).unwrap_or_default(),
             path: given("path"),
             folder: given("folder"),
             q: given("q"),
-            sort: given("sort"),
             form: if given("chart").as_deref() == Some("side") { Form::Side } else { Form::Stacked },
             // The upper bound prevents an overflow of the offset.
             page: number("page", 1).clamp(1, 1_000_000_000),
             limit: number("limit", DEFAULT_SIZE),
-            picked: Vec::new(),
+            ..Self::new(Days::of(Preset::DEFAULT, today))
         }
     }
 
@@ -120,38 +156,30 @@ impl AnalyticsQuery {
         first.filter(|(name, value)| !value.is_empty() && !but.contains(name)).collect()
     }
 
-    /// The requested days up to today; `None` if they are not a valid range, or all in the future.
+    /// The requested days up to today; `None` if all are in the future.
     pub fn range(&self, today: Day) -> Option<DayRange> {
-        self.requested(today).ok()?.until(today)
-    }
-
-    /// The requested days, also those in the future.
-    pub fn requested(&self, today: Day) -> Result<DayRange, InvalidDay> {
-        requested_days(self.from.as_deref(), self.to.as_deref(), today)
+        self.days.range().until(today)
     }
 
     /// The query string of a saved view: first page, with the name of a preset in place of its days.
     pub fn to_saved(&self, today: Day) -> String {
         let first = self.on_page(1).picking(Vec::new());
-        match self.requested(today).ok().and_then(|range| Preset::of(range, today)) {
-            None => first.query_string(),
-            Some(preset) => {
-                let days = if preset == Preset::DEFAULT { "" } else { preset.word() };
-                let rest = first.over(None).query_string();
-                let named = with_query("", &[(DAYS, days)]);
-                let parts = [named.trim_start_matches('?'), &rest];
-                parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("&")
-            }
-        }
+        let Some(preset) = Preset::of(self.days.range(), today) else { return first.query_string() };
+        let days = if preset == Preset::DEFAULT { "" } else { preset.word() };
+        let rest = first.over(Days::of(Preset::DEFAULT, today)).query_string();
+        let named = with_query("", &[(DAYS, days)]);
+        let parts = [named.trim_start_matches('?'), &rest];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("&")
     }
 
     /// The query of a saved view, with presets evaluated for `today`; `given` returns the value of a stored field.
-    pub fn of_saved(given: impl Fn(&str) -> Option<String>, today: Day) -> Self {
-        let query = Self::of(&given);
-        let preset = given(DAYS).and_then(|word| word.parse::<Preset>().ok());
-        match preset.map(|preset| preset.range(today)) {
-            Some(range) => query.over(Some((range.from().to_string(), range.to().to_string()))),
-            None => query,
+    pub fn of_saved(given: impl Fn(&str) -> Option<String>, today: Day) -> Result<Self, Box<InvalidQuery>> {
+        match given(DAYS).and_then(|word| word.parse::<Preset>().ok()) {
+            None => Self::of(given, today),
+            Some(preset) => {
+                let rest = Self::of(|name| given(name).filter(|_| !["from", "to"].contains(&name)), today)?;
+                Ok(rest.over(preset.range(today).into()))
+            }
         }
     }
 
@@ -159,18 +187,16 @@ impl AnalyticsQuery {
         Self { page, ..self.clone() }
     }
 
-    /// Over other days, from the first page; `None` is the default range. An invalid page size is replaced by the
-    /// default.
-    pub fn over(&self, days: Option<(String, String)>) -> Self {
-        let (from, to) = days.unzip();
+    /// Over other days, from the first page. An invalid page size is replaced by the default.
+    pub fn over(&self, days: Days) -> Self {
         let limit =
             if (1..=i64::from(PageLimit::MAX)).contains(&self.limit) { self.limit } else { DEFAULT_SIZE };
-        Self { from, to, page: 1, limit, ..self.clone() }
+        Self { days, page: 1, limit, ..self.clone() }
     }
 
     /// The order in which a column sorts the rows; `None` on a tab with an order of its own.
     pub fn order(&self) -> Option<Order> {
-        self.sort.as_deref().and_then(|sort| sort.parse().ok()).or(self.tab.order())
+        self.sort.or(self.tab.order())
     }
 
     /// Whether a search or a folder narrows the pages.
@@ -196,8 +222,11 @@ impl AnalyticsQuery {
     /// Sorted by `by`; reversed if it is the current sort.
     pub fn sorted(&self, by: Sort) -> Self {
         let order = Order { by, reversed: self.order() == Some(Order { by, reversed: false }) };
-        let sort = (self.tab.order() != Some(order)).then(|| order.to_string());
-        Self { sort, page: 1, ..self.clone() }
+        Self { page: 1, ..self.clone() }.in_order(Some(order))
+    }
+
+    fn in_order(self, order: Option<Order>) -> Self {
+        Self { sort: order.filter(|order| self.tab.order() != Some(*order)), ..self }
     }
 
     /// With the entries of a folder, or with all pages.
@@ -255,18 +284,18 @@ impl AnalyticsQuery {
         let number =
             |value: i64, default: i64| if value == default { String::new() } else { value.to_string() };
         let chart = if self.form == Form::Side { "side" } else { "" };
-        let own = self.tab.order().map(|order| order.to_string());
-        let sort = self.sort.clone().filter(|sort| own.as_ref() != Some(sort));
+        let day = |day: Option<Day>| day.map(|day| day.to_string()).unwrap_or_default();
+        let sort = self.sort.map(|order| order.to_string());
         let word = |word: &str, default: &str| if word == default { String::new() } else { word.to_owned() };
         [
-            ("from", text(&self.from)),
-            ("to", text(&self.to)),
+            ("from", day(self.days.named_from())),
+            ("to", day(self.days.named_to())),
             ("compare", word(self.compare.as_str(), Compare::default().as_str())),
             ("tab", word(self.tab.as_str(), Tab::default().as_str())),
             ("path", text(&self.path)),
             ("folder", text(&self.folder)),
             ("q", text(&self.q)),
-            ("sort", text(&sort)),
+            ("sort", sort.unwrap_or_default()),
             ("chart", chart.to_owned()),
             ("page", number(self.page, 1)),
             ("limit", number(self.limit, DEFAULT_SIZE)),
@@ -278,12 +307,44 @@ impl AnalyticsQuery {
 mod tests {
     use super::*;
 
+    fn day(text: &str) -> Day {
+        text.parse().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn today() -> Day {
+        day("2026-11-21")
+    }
+
+    fn parse(fields: &[(&str, &str)]) -> Result<AnalyticsQuery, Box<InvalidQuery>> {
+        let given = |name: &str| {
+            fields.iter().find(|(field, _)| *field == name).map(|(_, value)| (*value).to_owned())
+        };
+        AnalyticsQuery::of(given, today())
+    }
+
     fn query(fields: &[(&str, &str)]) -> AnalyticsQuery {
-        let fields: Vec<_> =
-            fields.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-        AnalyticsQuery::of(|name| {
-            fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone())
-        })
+        parse(fields).unwrap_or_else(|invalid| panic!("{}", invalid.problem))
+    }
+
+    #[test]
+    fn invalid_days_leave_the_other_filters() {
+        let fields = [("from", "yesterday"), ("to", "2026-11-20"), ("sort", "share"), ("q", "sdk")];
+        let Err(invalid) = parse(&fields) else { panic!("the days are invalid") };
+        assert_eq!(
+            invalid.problem.to_string(),
+            "“yesterday” is not a valid date. Use the format 2026-11-21."
+        );
+        let typed = TypedDays { from: Some("yesterday".to_owned()), to: Some("2026-11-20".to_owned()) };
+        assert_eq!(invalid.days, Some(typed));
+        assert_eq!(invalid.rest.href("docs"), "/p/docs/analytics?q=sdk");
+    }
+
+    #[test]
+    fn invalid_order_leaves_the_days() {
+        let fields = [("from", "2026-11-01"), ("sort", "odd")];
+        let Err(invalid) = parse(&fields) else { panic!("the order is invalid") };
+        assert!(invalid.problem.to_string().starts_with("Sort by total"), "{}", invalid.problem);
+        assert_eq!((invalid.days, invalid.rest), (None, query(&fields[..1])));
     }
 
     #[test]
@@ -304,7 +365,7 @@ mod tests {
         assert_eq!(query.on_page(4).href("docs"), "/p/docs/analytics?tab=new&page=4&pick=/a&pick=/b%20c");
         let hidden = query.hidden_fields(&["q"]);
         assert_eq!(hidden.iter().filter(|(name, _)| *name == PICK).count(), 2, "{hidden:?}");
-        assert_eq!(query.to_saved(Day::of(crate::time::Timestamp::from_millis(0))), "tab=new");
+        assert_eq!(query.to_saved(today()), "tab=new");
         assert_eq!(query.export_href("docs", "csv"), "/p/docs/analytics/export.csv?tab=new");
     }
 
@@ -336,11 +397,14 @@ mod tests {
 
     #[test]
     fn other_days_start_on_the_first_page() {
-        let days = ("2026-11-01".to_owned(), "2026-11-21".to_owned());
-        let href = query(&[("page", "3"), ("limit", "25")]).over(Some(days)).href("docs");
+        let days = DayRange::parse("2026-11-01", "2026-11-21").unwrap_or_else(|error| panic!("{error}"));
+        let href = query(&[("page", "3"), ("limit", "25")]).over(days.into()).href("docs");
         assert_eq!(href, "/p/docs/analytics?from=2026-11-01&to=2026-11-21&limit=25");
         for limit in ["0", "251", "-1"] {
-            assert_eq!(query(&[("limit", limit)]).over(None).href("docs"), "/p/docs/analytics");
+            assert_eq!(
+                query(&[("limit", limit)]).over(Days::of(Preset::DEFAULT, today())).href("docs"),
+                "/p/docs/analytics"
+            );
         }
     }
 
@@ -380,22 +444,19 @@ mod tests {
         assert_eq!(query(&[]).export_href("docs", "json"), "/p/docs/analytics/export.json");
     }
 
-    fn day(text: &str) -> Day {
-        text.parse().unwrap_or_else(|error| panic!("{error}"))
-    }
-
     /// The URL that a saved view opens on `today`.
     fn opened(saved: &str, today: Day) -> String {
         let fields: Vec<_> = saved.split('&').filter_map(|field| field.split_once('=')).collect();
         let given = |name: &str| {
             fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value.replace("%26", "&"))
         };
-        AnalyticsQuery::of_saved(given, today).href("docs")
+        let query = AnalyticsQuery::of_saved(given, today);
+        query.unwrap_or_else(|invalid| panic!("{}", invalid.problem)).href("docs")
     }
 
     #[test]
     fn saved_view_stores_the_name_of_a_preset() {
-        let (today, later) = (day("2026-11-21"), day("2026-12-05"));
+        let (today, later) = (today(), day("2026-12-05"));
         let saved = |fields: &[(&str, &str)]| query(fields).to_saved(today);
         let days = [("from", "2026-11-15"), ("to", "2026-11-21")];
         let week = saved(&[days[0], days[1], ("sort", "share"), ("page", "3")]);
@@ -411,7 +472,7 @@ mod tests {
 
     #[test]
     fn range_that_ends_in_the_future_has_the_days_up_to_today() {
-        let today = day("2026-11-21");
+        let today = today();
         let days = |fields: &[(&str, &str)]| {
             query(fields).range(today).map(|range| [range.from(), range.to()].map(|day| day.to_string()))
         };
@@ -428,7 +489,7 @@ mod tests {
     #[test]
     fn saved_view_stores_other_days_unchanged() {
         let fields = [("from", "2026-11-02"), ("to", "2026-11-08"), ("q", "a&b")];
-        let saved = query(&fields).to_saved(day("2026-11-21"));
+        let saved = query(&fields).to_saved(today());
         assert_eq!(saved, "from=2026-11-02&to=2026-11-08&q=a%26b");
         assert_eq!(opened(&saved, day("2027-01-01")), format!("/p/docs/analytics?{saved}"));
     }

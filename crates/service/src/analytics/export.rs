@@ -66,8 +66,8 @@ impl Analytics {
         of: ExportKind,
         format: Format,
     ) -> Result<Export, AppError> {
-        let range = query.views.range;
-        let name = format!("{}-{of}-{}-{}.{format}", query.project(), range.from(), range.to());
+        let range = query.range;
+        let name = format!("{}-{of}-{}-{}.{format}", query.project, range.from(), range.to());
         let body = match of {
             ExportKind::Pages => self.pages_file(&query, format).await?,
             ExportKind::Daily => self.daily_file(query, format).await?,
@@ -77,10 +77,10 @@ impl Analytics {
     }
 
     async fn pages_file(&self, query: &TableQuery, format: Format) -> Result<Chunks, AppError> {
-        let mut snapshot = self.store.snapshot(query.project()).await?;
-        let period = Period::read(&mut snapshot, query.views.range).await?;
+        let mut snapshot = self.store.snapshot(&query.project).await?;
+        let period = Period::read(&mut snapshot, query.range).await?;
         let comparable = period.comparable(&mut snapshot, query.compare).await?;
-        let range = query.views.range;
+        let range = query.range;
         let first = comparable.as_ref().map_or(range.from(), |it| it.previous.from().min(range.from()));
         let paths = snapshot.paths(first).await?;
         let figures = figures(&mut snapshot, &period, comparable.as_ref(), &paths).await?;
@@ -96,9 +96,9 @@ impl Analytics {
     }
 
     async fn daily_file(&self, query: TableQuery, format: Format) -> Result<Chunks, AppError> {
-        let mut snapshot = self.store.snapshot(query.project()).await?;
-        Period::read(&mut snapshot, query.views.range).await?;
-        let paths = snapshot.paths(query.views.range.from()).await?;
+        let mut snapshot = self.store.snapshot(&query.project).await?;
+        Period::read(&mut snapshot, query.range).await?;
+        let paths = snapshot.paths(query.range.from()).await?;
         drop(snapshot);
         let store = self.store.clone();
         let wanted = WantedPaths::of(&query, paths).await;
@@ -110,14 +110,14 @@ impl Analytics {
     }
 
     async fn days_file(&self, query: &TableQuery, format: Format) -> Result<Chunks, AppError> {
-        let mut snapshot = self.store.snapshot(query.project()).await?;
-        let period = Period::read(&mut snapshot, query.views.range).await?;
+        let mut snapshot = self.store.snapshot(&query.project).await?;
+        let period = Period::read(&mut snapshot, query.range).await?;
         let days = if query.search.is_everything() && query.folder.is_none() {
             period.days().iter().map(|day| (day.day, day.totals)).collect()
         } else {
-            let paths = snapshot.paths(query.views.range.from()).await?;
+            let paths = snapshot.paths(query.range.from()).await?;
             let wanted = matching_paths(&paths, query).await;
-            snapshot.sums_by_day(query.views.range, &paths, &wanted).await?
+            snapshot.sums_by_day(query.range, &paths, &wanted).await?
         };
         drop(snapshot);
         Ok(file(format, DAYS, stream::iter([Ok(days)]), |sheet, (day, counts): (Day, ViewCounts)| {
@@ -169,7 +169,7 @@ impl WantedPaths {
 impl Daily {
     /// The rows of each day.
     fn days(self) -> impl Stream<Item = Result<Vec<DailyRow>, StoreError>> + Send {
-        let range: DayRange = self.query.views.range;
+        let range: DayRange = self.query.range;
         stream::try_unfold((self, range.from()), move |(mut daily, day)| async move {
             if day > range.to() {
                 return Ok(None);
@@ -181,11 +181,11 @@ impl Daily {
 
     /// The rows of a day, by path.
     async fn read(&mut self, day: Day) -> Result<Vec<DailyRow>, StoreError> {
-        let mut snapshot = self.store.snapshot(self.query.project()).await?;
+        let mut snapshot = self.store.snapshot(&self.query.project).await?;
         let found = match snapshot.day(day, &self.wanted.paths).await {
             // The day was read again since the file was begun, with a new page.
             Err(StoreError::UnknownPath) => {
-                let paths = snapshot.paths(self.query.views.range.from()).await?;
+                let paths = snapshot.paths(self.query.range.from()).await?;
                 self.wanted = WantedPaths::of(&self.query, paths).await;
                 snapshot.day(day, &self.wanted.paths).await?
             }

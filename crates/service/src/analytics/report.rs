@@ -7,12 +7,14 @@ use crate::caller::Caller;
 use crate::history::History;
 use base::clock::Clock;
 use clients::upstream::page_views::{PageViewsCache, PageViewsQuery};
+use model::ParseError;
 use model::analytics::query::AnalyticsQuery;
 use model::analytics::report::{AnalyticsReport, DailyReport, LiveReport, OnePageReport};
-use model::day::Day;
+use model::day::{Day, DayRange};
 use model::error::{AppError, ErrorCode};
 use model::id::ProjectId;
 use model::page_views::FetchedPageViews;
+use model::paging::Paging;
 
 /// The reports of the analytics page.
 #[derive(Clone)]
@@ -71,7 +73,7 @@ impl ReportRequest<'_> {
 
     async fn daily(&self) -> Result<AnalyticsReport, AppError> {
         let (analytics, query) = (&self.services.analytics, self.table_query()?);
-        let range = query.views.range;
+        let range = query.range;
         if let Some(path) = &self.query.path {
             let pages = analytics.pages(&query).await?;
             let page = analytics.page(self.project, range, query.compare, path).await?;
@@ -102,19 +104,20 @@ impl ReportRequest<'_> {
 
     fn table_query(&self) -> Result<TableQuery, AppError> {
         let given = &self.query;
-        let query = TableQuery::parse(
-            self.page_views_query()?,
-            given.q.as_deref(),
-            given.folder.as_deref(),
-            given.sort.as_deref(),
-        )?;
-        Ok(query.compared(given.compare, given.tab))
+        let query = TableQuery::new(self.project.clone(), self.range()?, self.paging()?);
+        let query = query.narrowed(given.q.as_deref(), given.folder.as_deref())?;
+        Ok(query.sorted(given.order()).compared(given.compare, given.tab))
     }
 
     fn page_views_query(&self) -> Result<PageViewsQuery, AppError> {
-        let query = &self.query;
-        let (from, to) = (query.from.as_deref(), query.to.as_deref());
-        let (limit, offset) = (Some(query.limit), Some(query.offset()));
-        PageViewsQuery::parse(self.project.clone(), from, to, limit, offset, self.today)?.until(self.today)
+        Ok(PageViewsQuery::new(self.project.clone(), self.range()?, self.paging()?))
+    }
+
+    fn range(&self) -> Result<DayRange, ParseError> {
+        self.query.days.until(self.today)
+    }
+
+    fn paging(&self) -> Result<Paging, ParseError> {
+        Paging::parse(Some(self.query.limit), Some(self.query.offset()))
     }
 }

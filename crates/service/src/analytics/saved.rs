@@ -1,24 +1,20 @@
 //! The analytics page's queries as stored in saved views.
 
-use crate::analytics::table_query::TableQuery;
-use clients::upstream::page_views::PageViewsQuery;
 use model::analytics::query::AnalyticsQuery;
 use model::day::Day;
 use model::error::AppError;
-use model::id::ProjectId;
-use model::selection::Selection;
+use model::paging::Paging;
+use model::selection::{Folder, Selection};
 
 /// The maximum length of a stored query.
 const QUERY_MAX_BYTES: usize = 2_000;
 
 /// The canonical form of `query_string`, which comes from the analytics page or is already canonical. Validates without
 /// an upstream call.
-pub fn to_saved(today: Day, project: &ProjectId, query_string: &str) -> Result<String, AppError> {
-    let query = AnalyticsQuery::of_saved(given(query_string), today);
-    let (from, to) = (query.from.as_deref(), query.to.as_deref());
-    let views =
-        PageViewsQuery::parse(project.clone(), from, to, Some(query.limit), Some(query.offset()), today)?;
-    TableQuery::parse(views, query.q.as_deref(), query.folder.as_deref(), query.sort.as_deref())?;
+pub fn to_saved(today: Day, query_string: &str) -> Result<String, AppError> {
+    let query = AnalyticsQuery::of_saved(given(query_string), today).map_err(|invalid| invalid.problem)?;
+    Paging::parse(Some(query.limit), Some(query.offset()))?;
+    query.folder.as_deref().map(Folder::parse).transpose()?;
     Selection::parse(query.path.as_deref())?;
     let saved = query.to_saved(today);
     if saved.len() > QUERY_MAX_BYTES {
@@ -31,4 +27,79 @@ fn given(query_string: &str) -> impl Fn(&str) -> Option<String> {
     let fields: Vec<_> =
         url::form_urlencoded::parse(query_string.trim_start_matches('?').as_bytes()).into_owned().collect();
     move |name| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use model::analytics::choice::{Compare, Sort, Tab};
+    use model::analytics::days::Days;
+    use model::analytics::query::{Form, PICK};
+    use model::preset::Preset;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+    use strum::VariantArray;
+
+    use super::*;
+
+    fn today() -> Day {
+        "2026-11-21".parse().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn any_days() -> impl Strategy<Value = Days> {
+        let range = (-400_i64..400, 0_i64..1_100).prop_map(|(first, more)| {
+            let from = today().plus_days(first);
+            Days::new(Some(from), Some(from.plus_days(more)), today())
+                .unwrap_or_else(|error| panic!("{error}"))
+        });
+        let one_end = (any::<bool>(), 0_i64..1_100).prop_map(|(is_first, ago)| {
+            let day = Some(today().plus_days(-ago));
+            let (from, to) = if is_first { (day, None) } else { (None, day) };
+            Days::new(from, to, today()).unwrap_or_else(|error| panic!("{error}"))
+        });
+        let preset = select(Preset::VARIANTS).prop_map(|preset| Days::of(preset, today()));
+        prop_oneof![range, one_end, preset]
+    }
+
+    fn any_text() -> impl Strategy<Value = Option<String>> {
+        prop::option::of(any::<String>().prop_filter("a blank text is none", |text| !text.trim().is_empty()))
+    }
+
+    prop_compose! {
+        fn any_query()(
+            days in any_days(),
+            (compare, tab) in (select(Compare::VARIANTS), select(Tab::VARIANTS)),
+            (path, folder, q) in (any_text(), any_text(), any_text()),
+            columns in prop::collection::vec(select(Sort::VARIANTS), 0..3),
+            form in select(&[Form::Stacked, Form::Side][..]),
+            (page, limit) in (1_i64..=1_000_000_000, any::<i64>()),
+            picked in prop::collection::vec(any::<String>(), 0..3),
+        ) -> AnalyticsQuery {
+            let mut query = AnalyticsQuery::new(days).on_tab(tab).compared_with(compare).with_form(form);
+            (query.path, query.folder, query.q) = (path, folder, q);
+            let sorted = columns.into_iter().fold(query, |query, by| query.sorted(by));
+            sorted.sized(limit).on_page(page).picking(picked)
+        }
+    }
+
+    fn picked(query_string: &str) -> Vec<String> {
+        let fields = url::form_urlencoded::parse(query_string.as_bytes());
+        fields.filter(|(name, _)| name == PICK).map(|(_, page)| page.into_owned()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn query_string_is_parsed_to_the_same_query(query in any_query()) {
+            let text = query.query_string();
+            let parsed = AnalyticsQuery::of(given(&text), today()).map(|query| query.picking(picked(&text)));
+            prop_assert_eq!(parsed, Ok(query));
+        }
+
+        #[test]
+        fn saved_query_is_parsed_to_the_same_days_and_saved_alike(query in any_query()) {
+            let saved = query.to_saved(today());
+            let parsed = AnalyticsQuery::of_saved(given(&saved), today());
+            let found = parsed.map(|query| (query.days.range(), query.order(), query.to_saved(today())));
+            prop_assert_eq!(found, Ok((query.days.range(), query.order(), saved)));
+        }
+    }
 }

@@ -50,8 +50,8 @@ pub struct Coverage {
 impl Analytics {
     /// A table of pages over the stored days of a range.
     pub async fn stored_pages(&self, query: &TableQuery) -> Result<StoredPages, AppError> {
-        let range = query.views.range;
-        let mut snapshot = self.store.snapshot(query.project()).await?;
+        let range = query.range;
+        let mut snapshot = self.store.snapshot(&query.project).await?;
         let days = snapshot.days(range).await?;
         let paths = snapshot.paths(range.from()).await?;
         let counts = snapshot.sums(range, &paths).await?;
@@ -61,8 +61,8 @@ impl Analytics {
         let table = move || {
             let mut table = Table::of(&paths, &figures, &query);
             table.sort(&query);
-            let offset = usize::try_from(query.views.offset).unwrap_or(usize::MAX);
-            (table.rows(offset).take(query.views.limit.get() as usize).collect(), table.len() as u64)
+            let offset = usize::try_from(query.paging.offset).unwrap_or(usize::MAX);
+            (table.rows(offset).take(query.paging.limit.get() as usize).collect(), table.len() as u64)
         };
         let (rows, rows_total) = blocking::run(pages, table).await;
         let totals = days.iter().map(|day| day.totals).sum();

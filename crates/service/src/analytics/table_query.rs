@@ -2,18 +2,20 @@
 
 use std::str::FromStr;
 
-use clients::upstream::page_views::PageViewsQuery;
 use model::ParseError;
 use model::analytics::choice::{Compare, Order, Tab};
+use model::day::DayRange;
 use model::error::AppError;
 use model::id::ProjectId;
+use model::paging::Paging;
 use model::selection::Folder;
 
 /// A query of the table of pages.
 #[derive(Debug, Clone)]
 pub struct TableQuery {
-    /// Project, days and paging, as in a query of the platform's page views.
-    pub views: PageViewsQuery,
+    pub project: ProjectId,
+    pub range: DayRange,
+    pub paging: Paging,
     pub search: Search,
     /// The folder whose entries are listed; `None` lists all pages.
     pub folder: Option<Folder>,
@@ -29,22 +31,21 @@ pub struct TableQuery {
 pub struct Search(Vec<u8>);
 
 impl TableQuery {
-    /// Empty texts select the defaults.
-    pub fn parse(
-        views: PageViewsQuery,
-        q: Option<&str>,
-        folder: Option<&str>,
-        sort: Option<&str>,
-    ) -> Result<Self, AppError> {
-        let order = sort.filter(|sort| !sort.is_empty()).map(str::parse).transpose();
-        Ok(Self {
-            views,
-            search: Search::of(q.unwrap_or_default()),
-            folder: folder.filter(|folder| !folder.is_empty()).map(Folder::parse).transpose()?,
-            order: order?,
-            compare: Compare::default(),
-            tab: Tab::default(),
-        })
+    /// All pages, in their usual order.
+    pub fn new(project: ProjectId, range: DayRange, paging: Paging) -> Self {
+        let (search, compare, tab) = (Search::default(), Compare::default(), Tab::default());
+        Self { project, range, paging, search, folder: None, order: None, compare, tab }
+    }
+
+    /// Only pages that match a search and a folder. Empty texts match all.
+    pub fn narrowed(self, q: Option<&str>, folder: Option<&str>) -> Result<Self, ParseError> {
+        let folder = folder.filter(|folder| !folder.is_empty()).map(Folder::parse).transpose()?;
+        Ok(Self { search: Search::of(q.unwrap_or_default()), folder, ..self })
+    }
+
+    /// `None`: in the tab's own order.
+    pub fn sorted(self, order: Option<Order>) -> Self {
+        Self { order, ..self }
     }
 
     /// Adds the compared period and the tab.
@@ -60,10 +61,6 @@ impl TableQuery {
     /// Whether the path matches the search and the folder.
     pub fn contains(&self, path: &str) -> bool {
         self.search.finds(path) && self.folder.as_ref().is_none_or(|folder| folder.contains(path))
-    }
-
-    pub fn project(&self) -> &ProjectId {
-        &self.views.project
     }
 }
 

@@ -14,9 +14,11 @@ use serde::Deserialize;
 
 use crate::server::request::error_response::{ErrorResponse, in_words};
 use crate::server::state::AppState;
-use clients::upstream::page_views::PageViewsQuery;
+use model::analytics::choice::Order;
+use model::analytics::days::Days;
 use model::audit::{Action, AuditEvent};
 use model::error::AppError;
+use model::paging::Paging;
 use service::analytics::export::ExportKind;
 use service::analytics::table_query::{TableQuery, word};
 use service::caller::Caller;
@@ -58,10 +60,11 @@ async fn export(request: ExportRequest, format: Format) -> Result<Response, Erro
     let project = caller.project(&project)?;
     let (from, to) = (fields.from.as_deref(), fields.to.as_deref());
     let today = state.today();
-    let views = PageViewsQuery::parse(project.clone(), from, to, None, None, today)?.until(today)?;
-    let (q, folder, sort) = (fields.q.as_deref(), fields.folder.as_deref(), fields.sort.as_deref());
-    let (compare, tab) = (word(fields.compare.as_deref())?, word(fields.tab.as_deref())?);
-    let query = TableQuery::parse(views, q, folder, sort)?.compared(compare, tab);
+    let range = Days::parse(from, to, today)?.until(today)?;
+    let query = TableQuery::new(project.clone(), range, Paging::default())
+        .narrowed(fields.q.as_deref(), fields.folder.as_deref())?
+        .sorted(Order::parse(fields.sort.as_deref())?)
+        .compared(word(fields.compare.as_deref())?, word(fields.tab.as_deref())?);
     let of: Option<ExportKind> = fields.of.filter(|of| !of.is_empty()).map(|of| of.parse()).transpose()?;
     let permit = caller.query_permit().await?;
     let export = state.analytics.export(query, of.unwrap_or_default(), format).await?;

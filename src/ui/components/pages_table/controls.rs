@@ -137,7 +137,7 @@ fn refresh(about: &About, query: &AnalyticsQuery) -> impl IntoView + use<> {
         ("offset", query.offset().to_string()),
         ("refresh", "true".to_owned()),
     ];
-    if query.from.is_some() || query.to.is_some() {
+    if query.days.named_from().is_some() || query.days.named_to().is_some() {
         let (from, to) = about.days;
         hidden.extend([("from", from.to_string()), ("to", to.to_string())]);
     }

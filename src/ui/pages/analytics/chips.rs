@@ -6,6 +6,7 @@ use crate::ui::components::icon::{self, icon};
 use crate::ui::components::localized;
 use crate::ui::pages::analytics::AnalyticsPage;
 use model::analytics::choice::Compare;
+use model::analytics::days::Days;
 use model::analytics::query::AnalyticsQuery;
 use model::preset::Preset;
 
@@ -36,7 +37,7 @@ fn applied(context: &AnalyticsPage) -> Vec<(&'static str, AnyView, AnalyticsQuer
             None if range.days() == 1 => localized::day(range.from()).into_any(),
             None => localized::days(range.from(), range.to()).into_any(),
         };
-        chips.push(("chip-days", name, query.over(None)));
+        chips.push(("chip-days", name, query.over(Days::of(Preset::DEFAULT, *today))));
     }
     if query.compare != Compare::default() {
         let name = match query.compare {

@@ -10,11 +10,13 @@ use crate::ui::pages::analytics::figures::{Against, compared};
 use crate::ui::pages::analytics::{AnalyticsPage, events, no_views, range, table, trend};
 use crate::ui::pages::fetch_days::{fetch_again, fetch_days};
 use model::analytics::choice::Compare;
+use model::analytics::days::Days;
 use model::analytics::pages::{Comparison, PagesReport};
 use model::analytics::query::Form;
 use model::analytics::report::{DailyReport, PagesTable};
 use model::analytics::trend::Trend;
 use model::history::{Mark, MarkedDay};
+use model::preset::Preset;
 
 pub(super) fn report(context: &AnalyticsPage, report: &DailyReport) -> AnyView {
     let DailyReport { pages, trend } = report;
@@ -48,7 +50,7 @@ fn against(pages: &PagesReport) -> Against {
 
 /// The trend with its heading and events, for the pages in the table. One day has no chart.
 pub(super) fn trend_section(context: &AnalyticsPage, shown: &Trend) -> AnyView {
-    let AnalyticsPage { project, query, .. } = context;
+    let AnalyticsPage { project, query, today, .. } = context;
     let chart = (shown.points.len() > 1).then(|| {
         let by = if shown.points.iter().any(|point| point.days > 1) { "Views by week" } else { "Views by day" };
         let of = query.path.as_deref().or(query.open_folder());
@@ -57,6 +59,7 @@ pub(super) fn trend_section(context: &AnalyticsPage, shown: &Trend) -> AnyView {
             let is_chosen = form == query.form;
             view! { <li><a href=query.with_form(form).href(project) aria-current=is_chosen.then_some("true")>{name}</a></li> }
         });
+        let latest = Days::of(Preset::DEFAULT, *today);
         let has_previous = shown.points.iter().any(|point| point.previous.is_some());
         view! {
             <div class="section-head">
@@ -64,7 +67,7 @@ pub(super) fn trend_section(context: &AnalyticsPage, shown: &Trend) -> AnyView {
                 {bar::legend(has_previous)}
                 <ul class="segments" aria-label="Columns">{forms}</ul>
             </div>
-            {trend::chart(project, shown, query.form, &query.over(None).on_page(1).href(project))}
+            {trend::chart(project, shown, query.form, &query.over(latest).href(project))}
         }
     });
     let label = if chart.is_some() { ("trend", None) } else { ("", Some("Jobs and notes")) };

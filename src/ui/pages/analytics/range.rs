@@ -9,8 +9,9 @@ use crate::ui::components::menu::{MenuButton, menu};
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::pages::analytics::AnalyticsPage;
 use model::analytics::choice::Compare;
-use model::analytics::query::AnalyticsQuery;
-use model::day::{Day, DayRange, RANGE_MAX_DAYS};
+use model::analytics::days::Days;
+use model::analytics::query::{AnalyticsQuery, TypedDays};
+use model::day::{Day, DayRange};
 use model::links;
 use model::preset::Preset;
 
@@ -22,17 +23,18 @@ pub(super) fn ranges(context: &AnalyticsPage) -> AnyView {
     let range = context.range();
     let chosen = range.and_then(|range| Preset::of(range, *today));
     let presets = Preset::ALL.into_iter().map(|preset| {
-        let range = preset.range(*today);
-        let days = (preset != Preset::DEFAULT).then(|| (range.from().to_string(), range.to().to_string()));
         let is_chosen = chosen == Some(preset);
+        let href = query.over(Days::of(preset, *today)).href(project);
         view! {
-            <li><a href=query.over(days).href(project) aria-current=is_chosen.then_some("true")>{preset.label()}</a></li>
+            <li><a href=href aria-current=is_chosen.then_some("true")>{preset.label()}</a></li>
         }
     });
-    let (from, to) = match range {
-        Some(range) => (range.from().to_string(), range.to().to_string()),
-        None => (day_in(&query.from), day_in(&query.to)),
+    let (from, to) = match (range, &context.typed) {
+        (Some(range), _) => (Some(range.from()), Some(range.to())),
+        (None, Some(typed)) => (day_in(&typed.from), day_in(&typed.to)),
+        (None, None) => (query.days.named_from(), query.days.named_to()),
     };
+    let [from, to] = [from, to].map(|day| day.map(|day| day.to_string()).unwrap_or_default());
     let fields = query.hidden_fields(&["from", "to"]).into_iter();
     let fields = fields
         .map(|(name, value)| view! { <input type="hidden" name=name value=value autocomplete="off" /> });
@@ -75,21 +77,24 @@ pub(super) fn ranges(context: &AnalyticsPage) -> AnyView {
     .into_any()
 }
 
-/// The error of two valid days, for the message at their fields.
-pub(super) fn problem(query: &AnalyticsQuery, today: Day) -> Option<&'static str> {
+/// The error of two valid days, for the message at their fields. `typed`: the days, if they are invalid.
+pub(super) fn problem(query: &AnalyticsQuery, typed: Option<&TypedDays>, today: Day) -> Option<&'static str> {
+    let future = "Start date must not be in the future";
+    let Some(TypedDays { from, to }) = typed else {
+        return query.range(today).is_none().then_some(future);
+    };
     let day = |text: &Option<String>| text.as_deref().map_or(Ok(today), str::parse::<Day>).ok();
-    match (day(&query.from)?, day(&query.to)?) {
-        (from, to) if query.to.is_some() && from > to => Some("Start date must be before end date"),
-        (from, _) if from > today => Some("Start date must not be in the future"),
-        (from, to) if to.days_since(from) >= RANGE_MAX_DAYS => Some("A range has at most 1,100 days"),
-        _ => None,
+    match (day(from)?, day(to)?) {
+        (from, last) if to.is_some() && from > last => Some("Start date must be before end date"),
+        (from, _) if from > today => Some(future),
+        _ => Some("A range has at most 1,100 days"),
     }
 }
 
 /// The note that the range ends before the requested last day.
 pub(super) fn future_note(context: &AnalyticsPage) -> Option<impl IntoView + use<>> {
     let range = context.range()?;
-    let last = context.query.requested(context.today).ok()?.to();
+    let last = context.query.days.range().to();
     (last > range.to()).then(|| {
         let text = view! {
             <p>
@@ -120,9 +125,8 @@ fn button(name: impl IntoView) -> MenuButton {
 }
 
 /// The value of a day field, if the URL has a valid day.
-fn day_in(text: &Option<String>) -> String {
-    let day = text.as_deref().and_then(|text| text.parse::<Day>().ok());
-    day.map(|day| day.to_string()).unwrap_or_default()
+fn day_in(text: &Option<String>) -> Option<Day> {
+    text.as_deref()?.parse().ok()
 }
 
 /// `28 days, Oct 25, 2026 to Nov 21, 2026 (UTC). Today is incomplete.`
@@ -148,7 +152,10 @@ mod tests {
             let days = [("from", from), ("to", to)];
             let given =
                 |name: &str| days.iter().find(|(field, _)| *field == name).map(|(_, day)| (*day).to_owned());
-            super::problem(&AnalyticsQuery::of(given), today)
+            match AnalyticsQuery::of(given, today) {
+                Ok(query) => super::problem(&query, None, today),
+                Err(invalid) => super::problem(&invalid.rest, invalid.days.as_ref(), today),
+            }
         };
         assert_eq!(problem("2026-11-20", "2026-11-19"), Some("Start date must be before end date"));
         assert_eq!(problem("2026-12-20", "2026-12-19"), Some("Start date must be before end date"));
@@ -157,7 +164,8 @@ mod tests {
         for to in ["2026-11-30", ""] {
             assert_eq!(problem("2026-11-22", to), Some("Start date must not be in the future"));
         }
-        for (from, to) in [("2026-11-21", "2026-11-30"), ("2026-11-21", ""), ("", ""), ("x", "2026-11-01")] {
+        let others = [("2026-11-21", "2026-11-30"), ("2026-11-21", ""), ("", ""), ("", "2026-11-01")];
+        for (from, to) in others.into_iter().chain([("x", "2026-11-01")]) {
             assert_eq!(problem(from, to), None, "{from} {to}");
         }
     }

@@ -12,6 +12,7 @@ use crate::ui::components::localized::number;
 use crate::ui::components::time::ago;
 use crate::ui::pages::analytics::figures::figures;
 use crate::ui::pages::analytics::trend::trend;
+use model::analytics::days::Days;
 use model::analytics::query::{AnalyticsQuery, Form};
 use model::analytics::report::{AnalyticsReport, DailyReport, TableRow};
 use model::day::{Day, DayRange};
@@ -24,11 +25,8 @@ const PAGES: i64 = 6;
 
 /// The report of the week that ends `today`.
 pub(super) async fn load(project: &str, today: Day) -> Result<AnalyticsReport, AppError> {
-    let range = DayRange::ending(today, 7);
-    let query = AnalyticsQuery { limit: PAGES, ..AnalyticsQuery::of(|_| None) };
-    let query =
-        AnalyticsQuery { from: Some(range.from().to_string()), to: Some(range.to().to_string()), ..query };
-    report_of(project, query).await
+    let days = Days::from(DayRange::ending(today, 7));
+    report_of(project, AnalyticsQuery::new(days).sized(PAGES)).await
 }
 
 /// `report`, or its error, which must not prevent the remaining page.

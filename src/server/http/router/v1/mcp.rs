@@ -26,7 +26,7 @@ use crate::server::auth::bearer::TokenCaller;
 use crate::server::http::router::bodies;
 use crate::server::request::problem::Problem;
 use crate::server::state::AppState;
-use model::analytics::query::days_or_default;
+use model::analytics::days::Days;
 use model::api_token::Scope;
 use model::day::Day;
 use model::error::{AppError, shortened};
@@ -413,7 +413,7 @@ async fn falling_pages(caller: &TokenCaller, input: Value) -> Result<Value, Prob
     caller.needs(Scope::AnalyticsRead)?;
     let project = caller.project(&project)?;
     let state = &caller.state();
-    let range = days_or_default(from, to, state.today()).map_err(AppError::bad_input)?;
+    let range = Days::new(from, to, state.today()).map_err(AppError::from)?.range();
     let _permit = caller.caller().query_permit().await?;
     written(state.analytics.falling_pages(&project, range).await?)
 }

@@ -12,14 +12,15 @@ use super::input::Fields;
 use super::long_list::{LongBody, loaded};
 use crate::server::auth::bearer::TokenCaller;
 use crate::server::request::problem::Problem;
-use clients::upstream::page_views::PageViewsQuery;
-use model::analytics::choice::Sort;
+use model::analytics::choice::{Order, Sort};
+use model::analytics::days::Days;
 use model::analytics::pages::PageRow;
-use model::analytics::query::days_or_default;
 use model::api_token::Scope;
 use model::day::{Day, DayRange};
 use model::error::AppError;
+use model::id::ProjectId;
 use model::page_views::{PageViews, ViewCounts};
+use model::paging::Paging;
 use model::time::Timestamp;
 use service::analytics::stored::{CountedDay, Coverage};
 use service::analytics::table_query::TableQuery;
@@ -141,7 +142,7 @@ pub(super) async fn list_daily_page_views(
     let project = caller.project(&project)?;
     let state = &caller.state();
     let today = state.today();
-    let range = days_or_default(wanted.from, wanted.to, today).map_err(AppError::bad_input)?;
+    let range = Days::new(wanted.from, wanted.to, today).map_err(AppError::from)?.range();
     let range = range.until(today).ok_or_else(|| AppError::bad_input("These days are in the future."))?;
     let _permit = caller.caller().query_permit().await?;
     let found = state.analytics.stored_days(&project, range, wanted.path.as_deref()).await?;
@@ -159,11 +160,7 @@ pub(super) async fn find(
     caller.needs(Scope::AnalyticsRead)?;
     let project = caller.project(project)?;
     let state = &caller.state();
-    let ListPageViews { from, to, q, sort, limit, offset } = wanted;
-    let today = state.today();
-    let range = days_or_default(from, to, today).map_err(AppError::bad_input)?;
-    let views = PageViewsQuery::new(project, range, limit, offset)?;
-    let query = TableQuery::parse(views.until(today)?, q.as_deref(), None, sort.as_deref())?;
+    let query = table_query(project, wanted, state.today())?;
     if query.order.is_some_and(|order| matches!(order.by, Sort::Difference | Sort::Change)) {
         return Err(AppError::bad_input(
             "“sort” is total, human, ai, share or path, or one of them after -.",
@@ -175,6 +172,14 @@ pub(super) async fn find(
     let Coverage { updated_at, missing_days } = found.coverage;
     let rows = Some(found.rows.into_iter().map(views_of).collect());
     Ok(PageViewsPage { totals: found.totals, rows, rows_total: found.rows_total, updated_at, missing_days })
+}
+
+fn table_query(project: ProjectId, wanted: ListPageViews, today: Day) -> Result<TableQuery, AppError> {
+    let ListPageViews { from, to, q, sort, limit, offset } = wanted;
+    let days = Days::new(from, to, today)?;
+    let paging = Paging::parse(limit, offset)?;
+    let query = TableQuery::new(project, days.until(today)?, paging).narrowed(q.as_deref(), None)?;
+    Ok(query.sorted(Order::parse(sort.as_deref())?))
 }
 
 fn views_of(PageRow { path, counts: ViewCounts { human, ai, total }, .. }: PageRow) -> PageViews {
