@@ -16,9 +16,9 @@ use model::error::AppError;
 use model::headers::{REVISION_HEADER, UNREAD_HEADER};
 #[cfg(feature = "ssr")]
 use model::id::{InvalidId, JobId, TemplateId, optional};
-#[cfg(feature = "ssr")]
-use model::job::ShownFollowUps;
 use model::job::{BulkResult, Job, JobBadge, JobForm, JobPage, JobsOverview, Notifications};
+#[cfg(feature = "ssr")]
+use model::job::{FilteredJobs, ShownFollowUps};
 use model::job_query::JobQuery;
 #[cfg(feature = "ssr")]
 use model::page_path;
@@ -187,6 +187,22 @@ pub async fn list_jobs(
     let project = caller.project(&project)?;
     let permit = caller.query_permit().await?;
     state.jobs.list(&permit, &project, query, cursor, page).await
+}
+
+/// The same for the list's page, with the values to filter by.
+#[cfg(feature = "ssr")]
+pub async fn filtered_jobs(
+    project: &str,
+    query: JobQuery,
+    cursor: Option<String>,
+    page: Option<String>,
+) -> Result<FilteredJobs, AppError> {
+    let (caller, state) = guard::of::<ListJobs>()?;
+    let project = caller.project(project)?;
+    let permit = caller.query_permit().await?;
+    let page = state.jobs.list(&permit, &project, query, cursor, page).await?;
+    let facets = state.jobs.facets(&permit, &project, page.revision).await?;
+    Ok(FilteredJobs { page, facets })
 }
 
 /// The caller's unread jobs, running jobs, jobs that need attention and recently finished ones, with counts.

@@ -7,6 +7,8 @@ use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
 use crate::server::request::flash;
 use model::budget::Budgets;
+#[cfg(feature = "ssr")]
+use model::budget::PageBudgets;
 use model::error::AppError;
 #[cfg(feature = "ssr")]
 use model::flash::Confirmation;
@@ -17,8 +19,14 @@ use model::upstream::UpstreamStatus;
 /// The budgets of a project, over the last 60 minutes, and the number of the caller's unread jobs.
 #[server(name = GetBudgets, prefix = "/api", endpoint = "upstream/budgets")]
 pub async fn budgets(project: String) -> Result<Budgets, AppError> {
+    Ok(page_budgets(&project).await?.budgets)
+}
+
+/// The same for a page of the server.
+#[cfg(feature = "ssr")]
+pub async fn page_budgets(project: &str) -> Result<PageBudgets, AppError> {
     let (caller, state) = guard::of::<GetBudgets>()?;
-    let project = caller.project(&project)?;
+    let project = caller.project(project)?;
     let budgets = state.governor.budgets(&project, &caller.reader()).await?;
     Ok(caller.visible_budgets(budgets, state.code_hosts.are_connected()))
 }

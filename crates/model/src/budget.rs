@@ -30,13 +30,18 @@ pub struct Budgets {
     /// API tokens are new.
     #[serde(default)]
     pub unread: u32,
-    /// Only the jobs of `unread`. Not sent to browsers.
-    #[serde(skip)]
-    pub unread_jobs: u32,
     /// How many pull requests of this project wait for a reviewer; `None` without a connection to a code host.
     #[serde(default)]
     pub reviews: Option<u32>,
     pub notice: Option<Notice>,
+}
+
+/// The budgets, and what only the server's pages show.
+#[derive(Debug, Clone, Copy)]
+pub struct PageBudgets {
+    pub budgets: Budgets,
+    /// Only the jobs of [`Budgets::unread`].
+    pub unread_jobs: u32,
 }
 
 /// A notice about the upstream on top of pages.

@@ -181,8 +181,12 @@ pub struct JobPage {
     /// The batches with several jobs on this page.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub batches: Vec<BatchSummary>,
-    /// For the page only.
-    #[serde(skip)]
+}
+
+/// A page of the list, with the values to filter by, which no endpoint returns.
+#[derive(Debug, Clone)]
+pub struct FilteredJobs {
+    pub page: JobPage,
     pub facets: Arc<Facets>,
 }
 

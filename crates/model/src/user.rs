@@ -43,9 +43,6 @@ pub enum GivenProjects {
 /// The signed-in person, for the frame around every page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CurrentSession {
-    /// The id of their account. Not sent to browsers.
-    #[serde(skip)]
-    pub id: String,
     pub username: String,
     pub role: Role,
     /// The projects that they may see, in configured order; `/` redirects to the first.

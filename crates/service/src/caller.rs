@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base::query_permits::{QueryPermit, UserPermits};
 use model::audit::Actor;
-use model::budget::{Budgets, Notice};
+use model::budget::{Budgets, Notice, PageBudgets};
 use model::error::{AppError, ErrorCode};
 use model::id::ProjectId;
 use model::user::{CurrentSession, Project, Role};
@@ -96,23 +96,20 @@ impl Caller {
         Reader { user_id: self.user.id.clone(), everyone: self.user.role < Role::Operator }
     }
 
-    /// The part of `budgets` that this person may see: only administrators see a refused key. The reviews are shown if a code host is
+    /// The part of the budgets that this person may see: only administrators see a refused key. The reviews are shown if a code host is
     /// connected.
-    pub fn visible_budgets(&self, budgets: Budgets, has_code_hosts: bool) -> Budgets {
+    pub fn visible_budgets(&self, found: PageBudgets, has_code_hosts: bool) -> PageBudgets {
+        let budgets = found.budgets;
         let notice = budgets.notice.map(|notice| match notice {
             Notice::KeyRefused if self.user.role < Role::Admin => Notice::Failing,
             notice => notice,
         });
-        Budgets { notice, reviews: budgets.reviews.filter(|_| has_code_hosts), ..budgets }
+        let reviews = budgets.reviews.filter(|_| has_code_hosts);
+        PageBudgets { budgets: Budgets { notice, reviews, ..budgets }, ..found }
     }
 
     pub fn session(&self) -> CurrentSession {
-        CurrentSession {
-            id: self.user.id.clone(),
-            username: self.user.name.clone(),
-            role: self.user.role,
-            projects: self.projects(),
-        }
+        CurrentSession { username: self.user.name.clone(), role: self.user.role, projects: self.projects() }
     }
 }
 

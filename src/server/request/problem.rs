@@ -23,8 +23,17 @@ pub struct OwnFormat;
 const BODY_MAX_BYTES: usize = 64 * 1024;
 
 /// An error response of the JSON API.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Clone)]
 pub struct Problem {
+    body: ProblemBody,
+    /// The header `Retry-After`, in seconds.
+    retry_after: Option<u64>,
+}
+
+/// An error response of the JSON API.
+#[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
+#[schema(as = Problem)]
+pub struct ProblemBody {
     /// Always `about:blank`: `code` identifies the problem.
     #[serde(rename = "type")]
     kind: &'static str,
@@ -36,22 +45,19 @@ pub struct Problem {
     /// Programs may rely on it.
     #[schema(value_type = String)]
     code: Cow<'static, str>,
-    /// The header `Retry-After`, in seconds.
-    #[serde(skip)]
-    retry_after: Option<u64>,
 }
 
 impl Problem {
     pub fn new(status: StatusCode, code: impl Into<Cow<'static, str>>, detail: impl Into<String>) -> Self {
         let title = status.canonical_reason().unwrap_or("Error");
-        Self {
+        let body = ProblemBody {
             kind: "about:blank",
             title,
             status: status.as_u16(),
             detail: shortened(detail.into()),
             code: code.into(),
-            retry_after: None,
-        }
+        };
+        Self { body, retry_after: None }
     }
 
     /// Tells the client to try again after this time.
@@ -60,15 +66,15 @@ impl Problem {
     }
 
     pub fn status(&self) -> StatusCode {
-        StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+        StatusCode::from_u16(self.body.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
     pub fn detail(&self) -> &str {
-        &self.detail
+        &self.body.detail
     }
 
     pub fn code(&self) -> &str {
-        &self.code
+        &self.body.code
     }
 }
 
@@ -80,7 +86,7 @@ impl From<AppError> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let mut response = (self.status(), axum::Json(&self)).into_response();
+        let mut response = (self.status(), axum::Json(&self.body)).into_response();
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(CONTENT_TYPE));
         if let Some(seconds) = self.retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());

@@ -9,7 +9,7 @@ use futures::FutureExt;
 use leptos::prelude::*;
 use leptos_router::components::Outlet;
 
-use crate::api::upstream::budgets;
+use crate::api::upstream::page_budgets;
 use crate::ui::components::icon::mark;
 use crate::ui::components::meters;
 use crate::ui::islands::live::{self, Live};
@@ -31,6 +31,10 @@ pub use rail::HasReviews;
 #[derive(Clone)]
 pub struct LastProject(pub String);
 
+/// The id of the signed-in person's account. The router provides it; no endpoint returns it.
+#[derive(Clone)]
+pub struct PersonId(pub String);
+
 #[component]
 pub fn Frame() -> impl IntoView {
     let (project, session) = (request::project(), request::session());
@@ -40,12 +44,13 @@ pub fn Frame() -> impl IntoView {
     let name = known.name.clone();
     let may_start = session.can_start_jobs();
     let is_admin = session.role == Role::Admin;
+    let person = use_context::<PersonId>().map(|PersonId(id)| id).unwrap_or_default();
     let id = project.clone();
     // Loaded once, for the meters and the notice above the page. A failure does not prevent the page.
     let budgets = async move {
         // See `request::page`.
         tokio::task::yield_now().await;
-        budgets(id).await.ok()
+        page_budgets(&id).await.ok()
     };
     let budgets = budgets.boxed().shared();
     provide_context(PendingBudgets(budgets.clone()));
@@ -53,7 +58,7 @@ pub fn Frame() -> impl IntoView {
     let notice = {
         let budgets = budgets.clone();
         Suspend::new(async move {
-            budgets.await.and_then(|budgets| budgets.notice).map(upstream_notice::upstream_notice)
+            budgets.await.and_then(|found| found.budgets.notice).map(upstream_notice::upstream_notice)
         })
     };
     let meters = {
@@ -61,14 +66,14 @@ pub fn Frame() -> impl IntoView {
         Suspend::new(async move {
             let budgets = budgets.await;
             // Without budgets the meters are omitted; forms report a spent budget themselves.
-            let shown = budgets.map(|budgets| meters::meters(&project, &budgets, is_admin));
+            let shown = budgets.map(|found| meters::meters(&project, &found.budgets, is_admin));
             view! { <Meters project has_details=is_admin><div id=meters::ID>{shown}</div></Meters> }
         })
     };
     view! {
         <a class="skip-link" href="#content">"Skip to content"</a>
         <Live project=project.clone()>
-            <div class="frame" data-person=session.id.clone()>
+            <div class="frame" data-person=person>
                 {rail::top(&project, &session, false)}
                 <main id="content" class="page" tabindex="-1">
                     <p class="print-only">{name}</p>

@@ -9,7 +9,7 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
-use crate::api::jobs::{SendAllAgain, list_jobs};
+use crate::api::jobs::{SendAllAgain, filtered_jobs};
 use crate::api::saved_views::list_saved_views;
 use crate::ui::charts::number::grouped;
 use crate::ui::clock::now;
@@ -52,10 +52,8 @@ pub fn Jobs() -> impl IntoView {
     ]);
     page(async move {
         let JobsUrl { query, cursor, page } = url.clone();
-        let (page, views) = try_join!(
-            list_jobs(project.clone(), query, cursor, page),
-            list_saved_views(project.clone(), None)
-        )?;
+        let (jobs, views) =
+            try_join!(filtered_jobs(&project, query, cursor, page), list_saved_views(project.clone(), None))?;
         let waiting = request::budgets().await.filter(|budgets| budgets.waiting > 0);
         let waiting = waiting.map(|budgets| waiting_link(&project, budgets.waiting));
         let bar = Bar {
@@ -66,6 +64,7 @@ pub fn Jobs() -> impl IntoView {
             role: session.role,
         };
         let bar = saved_views_bar(&bar, |view| format!("{}?{}", links::jobs(&project), view.query));
+        let page = &jobs.page;
         let revision = page.revision.to_string();
         Ok(view! {
             {title("Jobs")}
@@ -80,9 +79,9 @@ pub fn Jobs() -> impl IntoView {
             </header>
             {refused}
             <div data-region="filters" data-follows=revision>
-                {filters::filters(&project, &url.query, &page, &session.username)}
+                {filters::filters(&project, &url.query, &jobs, &session.username)}
             </div>
-            {list(&project, &url, &page, &session)}
+            {list(&project, &url, page, &session)}
             <Menus />
             <LiveSearch />
         }

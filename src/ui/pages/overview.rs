@@ -22,11 +22,11 @@ pub fn Overview() -> impl IntoView {
     let today = clock::today();
     page(async move {
         let (jobs, report, budgets) =
-            join!(jobs_overview(project.clone()), week::load(&project, today), request::budgets());
+            join!(jobs_overview(project.clone()), week::load(&project, today), request::page_budgets());
         let jobs = jobs?;
-        let unread = budgets.map_or(0, |budgets| budgets.unread_jobs);
-        let waiting = budgets.filter(|budgets| budgets.waiting > 0);
-        let waiting = waiting.map(|budgets| waiting_link(&project, budgets.waiting));
+        let unread = budgets.map_or(0, |found| found.unread_jobs);
+        let waiting = budgets.map(|found| found.budgets.waiting).filter(|waiting| *waiting > 0);
+        let waiting = waiting.map(|waiting| waiting_link(&project, waiting));
         let may_start = session.can_start_jobs();
         // The page is useful without it.
         let steps = match session.role == Role::Admin {

@@ -10,7 +10,7 @@ use leptos_router::params::ParamsMap;
 
 use crate::ui::components::failure::{heading, page_failure};
 use crate::ui::pages::page_head::title;
-use model::budget::Budgets;
+use model::budget::{Budgets, PageBudgets};
 use model::error::{AppError, ErrorCode};
 use model::flash::{FlashMessage, PendingFlash};
 use model::user::{CurrentSession, Role};
@@ -58,10 +58,16 @@ pub(super) fn query() -> ParamsMap {
 
 /// The project's budgets, loaded once for the frame and its page. [`Frame`](super::frame::Frame) provides them.
 #[derive(Clone)]
-pub(super) struct PendingBudgets(pub(super) Shared<BoxFuture<'static, Option<Budgets>>>);
+pub(super) struct PendingBudgets(pub(super) Shared<BoxFuture<'static, Option<PageBudgets>>>);
 
 /// The budgets, or `None` if they cannot be loaded, because an error must not prevent a page.
 pub(super) fn budgets() -> impl Future<Output = Option<Budgets>> + Send {
+    let budgets = page_budgets();
+    async move { Some(budgets.await?.budgets) }
+}
+
+/// The same, with what only a page of the server shows.
+pub(super) fn page_budgets() -> impl Future<Output = Option<PageBudgets>> + Send {
     let budgets = use_context::<PendingBudgets>();
     async move {
         match budgets {
@@ -74,7 +80,6 @@ pub(super) fn budgets() -> impl Future<Output = Option<Budgets>> + Send {
 /// The signed-in person. The pages that call this require a session.
 pub(super) fn session() -> CurrentSession {
     use_context().unwrap_or_else(|| CurrentSession {
-        id: String::new(),
         username: String::new(),
         role: Role::Viewer,
         projects: Vec::new(),

@@ -12,7 +12,7 @@ use base::clock::Clock;
 use base::config::Budget;
 use base::settings::{Live, Settings};
 use base::work::Work;
-use model::budget::{Budgets, Meter};
+use model::budget::{Budgets, Meter, PageBudgets};
 use model::error::{AppError, ErrorCode};
 use model::id::ProjectId;
 use model::queue::{WaitReason, expected};
@@ -388,15 +388,16 @@ impl Governor {
     }
 
     /// The budgets of a project, with the other data that every page shows: see [`Store::meters`].
-    pub async fn budgets(&self, project: &ProjectId, reader: &Reader) -> Result<Budgets, AppError> {
+    pub async fn budgets(&self, project: &ProjectId, reader: &Reader) -> Result<PageBudgets, AppError> {
         let scopes = [Scope::Creates(project.clone()), Scope::FollowUps(project.clone()), Scope::Analytics];
         let keys = scopes.each_ref().map(Scope::key);
         let limits = [0, 1, 2].map(|at| (keys[at].as_ref(), self.limit(&scopes[at])));
         let meters = self.store.meters(project, limits, reader, self.clock.now()).await?;
         let [creates, follow_ups, analytics] = meters.of_scopes;
-        let (waiting, unread_jobs, notice) = (meters.waiting, meters.unread.jobs, notice(&meters));
-        let (unread, reviews) = (meters.unread.total(), Some(meters.reviews));
-        Ok(Budgets { waiting, unread, unread_jobs, reviews, creates, follow_ups, analytics, notice })
+        let (waiting, unread, notice) = (meters.waiting, meters.unread.total(), notice(&meters));
+        let reviews = Some(meters.reviews);
+        let budgets = Budgets { waiting, unread, reviews, creates, follow_ups, analytics, notice };
+        Ok(PageBudgets { budgets, unread_jobs: meters.unread.jobs })
     }
 
     /// The upstream's state for administrators.

@@ -1,6 +1,7 @@
 //! Finding jobs. Writes nothing, and does not call the upstream.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use thiserror::Error;
 
@@ -15,7 +16,7 @@ use base::query_permits::QueryPermit;
 use model::error::{AppError, BadInput};
 use model::excerpt::SearchWords;
 use model::id::{BatchId, InvalidId, JobId, ProjectId};
-use model::job::{FollowUp, Job, JobForm, JobPage, JobState, JobsOverview, ShownFollowUps};
+use model::job::{Facets, FollowUp, Job, JobForm, JobPage, JobState, JobsOverview, ShownFollowUps};
 use model::job_query::JobQuery;
 use model::time::Timestamp;
 use model::{ParseError, page_path};
@@ -137,7 +138,6 @@ impl Jobs {
         let [next, previous] = [next, previous].map(|cursor| cursor.map(|cursor| seal.write(cursor)));
         let excerpts = self.excerpts(permit, &query.q, &jobs).await?;
         let batches = self.store.batch_summaries(&batches_of(&jobs)).await?;
-        let facets = self.facets.get(project, revision, self.store.facets(permit, project)).await?;
         Ok(JobPage {
             jobs,
             next,
@@ -150,8 +150,17 @@ impl Jobs {
             revision,
             excerpts,
             batches,
-            facets,
         })
+    }
+
+    /// The values of the filters, at this revision of the project's jobs.
+    pub async fn facets(
+        &self,
+        permit: &QueryPermit,
+        project: &ProjectId,
+        revision: i64,
+    ) -> Result<Arc<Facets>, AppError> {
+        Ok(self.facets.get(project, revision, self.store.facets(permit, project)).await?)
     }
 
     /// A page of jobs for programs, whose texts are loaded later.

@@ -21,7 +21,7 @@ use crate::server::state::AppState;
 use crate::ui::clock::RequestTime;
 use crate::ui::look::Look;
 use crate::ui::pages::api_reference::ApiReferenceText;
-use crate::ui::pages::frame::HasReviews;
+use crate::ui::pages::frame::{HasReviews, PersonId};
 use crate::ui::pages::login::{AcceptsPasskeys, Provider};
 use crate::ui::pages::set_up::StoredLink;
 use model::flash::PendingFlash;
@@ -69,6 +69,7 @@ pub(super) fn context(state: &AppState) -> impl Fn() + Clone + Send + Sync + 'st
                 let session = caller.session();
                 provide_context(last_project::of(&parts, &state.public_url, &session.projects));
                 provide_context(session);
+                provide_context(PersonId(caller.user.id.clone()));
             }
             if parts.uri.path() == links::SET_UP {
                 provide_context(StoredLink(link::stored_token(&parts.headers, &state.public_url).is_some()));

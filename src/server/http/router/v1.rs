@@ -38,7 +38,7 @@ use super::{addresses, forwarding, host, large_responses, panics};
 use crate::server::auth::bearer::{TokenCaller, TokenLimits, authenticate};
 use crate::server::auth::client_ip;
 use crate::server::http::api_reference;
-use crate::server::request::problem::{self, Problem};
+use crate::server::request::problem::{self, Problem, ProblemBody};
 use crate::server::state::AppState;
 use model::api_token::Scope;
 use model::error::AppError;
@@ -101,7 +101,7 @@ pub(super) fn reference(origin: &str) -> String {
 #[openapi(
     info(title = "Docket", description = "Jobs of a documentation agent, and page views. Send an API token of /account/tokens in the header `Authorization: Bearer dkt_…`. Errors are `application/problem+json` (RFC 9457). Each token can send 60 requests a minute, and 30 at once."),
     servers((url = "/")),
-    components(schemas(Problem)),
+    components(schemas(ProblemBody)),
     tags((name = "Jobs"), (name = "Page views"), (name = "Pull requests"), (name = "Templates"), (name = "Projects"), (name = "Budgets")),
     security(("token" = [])),
     modifiers(&BearerTokens)

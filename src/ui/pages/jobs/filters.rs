@@ -9,7 +9,7 @@ use crate::ui::components::pull_request;
 use crate::ui::components::unmarked::unmarked;
 use crate::ui::islands::live_search;
 use crate::ui::pages::jobs::query::href;
-use model::job::{JobPage, JobState};
+use model::job::{Facets, FilteredJobs, JobPage, JobState};
 use model::job_query::{JobQuery, NO_CHANGES};
 use model::links;
 use model::pull_request::PullRequestFilter;
@@ -36,7 +36,8 @@ struct Entry {
 }
 
 /// `me`: the name of the signed-in person.
-pub(super) fn filters(project: &str, query: &JobQuery, page: &JobPage, me: &str) -> AnyView {
+pub(super) fn filters(project: &str, query: &JobQuery, jobs: &FilteredJobs, me: &str) -> AnyView {
+    let FilteredJobs { page, facets } = jobs;
     let applied = applied(project, query);
     let count =
         (!applied.is_empty()).then(|| view! { " " <span class="count">{applied.len().to_string()}</span> });
@@ -52,11 +53,11 @@ pub(super) fn filters(project: &str, query: &JobQuery, page: &JobPage, me: &str)
             {search(project, query)}
             <button type="button" class="button filters-open" popovertarget=MENUS>"Filters" {count}</button>
             <div id=MENUS class="filter-menus" popover="auto">
-                {states(project, query, page)}
-                {pull_requests(project, query, page)}
-                {people(project, query, page, me)}
-                {labels(project, query, "Page", "Filter by page", &page.facets.pages)}
-                {labels(project, query, "Tag", "Filter by tag", &page.facets.tags)}
+                {states(project, query, page, facets.archived)}
+                {pull_requests(project, query, facets)}
+                {people(project, query, facets, me)}
+                {labels(project, query, "Page", "Filter by page", &facets.pages)}
+                {labels(project, query, "Tag", "Filter by tag", &facets.tags)}
             </div>
             {chips}
         </div>
@@ -107,7 +108,7 @@ fn search(project: &str, query: &JobQuery) -> AnyView {
     .into_any()
 }
 
-fn states(project: &str, query: &JobQuery, page: &JobPage) -> AnyView {
+fn states(project: &str, query: &JobQuery, page: &JobPage, archived: u64) -> AnyView {
     let total: u64 = page.counts.values().sum();
     let all = Entry {
         href: href(project, &query.with("status", "")),
@@ -132,17 +133,17 @@ fn states(project: &str, query: &JobQuery, page: &JobPage) -> AnyView {
     let states = states.flatten();
     let more = [
         option(project, query, "needs", "attention", "Needs attention", page.attention),
-        option(project, query, "archived", "yes", "Archived in Docket", page.facets.archived),
+        option(project, query, "archived", "yes", "Archived in Docket", archived),
     ];
     menu("Status", "Filter by status", None, std::iter::once(all).chain(states).chain(more).collect())
 }
 
-fn pull_requests(project: &str, query: &JobQuery, page: &JobPage) -> AnyView {
+fn pull_requests(project: &str, query: &JobQuery, facets: &Facets) -> AnyView {
     let of = [
-        ("yes", "With pull request", page.facets.with_pull_request),
-        ("no", "Without pull request", page.facets.without_pull_request),
+        ("yes", "With pull request", facets.with_pull_request),
+        ("no", "Without pull request", facets.without_pull_request),
     ];
-    let counts = &page.facets.pull_requests;
+    let counts = &facets.pull_requests;
     let kinds = PullRequestFilter::ALL.into_iter().filter_map(|kind| {
         let count = counts.iter().find(|(other, _)| *other == kind).map_or(0, |(_, jobs)| *jobs);
         let value = kind.as_str();
@@ -153,11 +154,10 @@ fn pull_requests(project: &str, query: &JobQuery, page: &JobPage) -> AnyView {
     menu("Pull request", "Filter by pull request", None, entries.collect())
 }
 
-fn people(project: &str, query: &JobQuery, page: &JobPage, me: &str) -> AnyView {
-    let count =
-        |of: &str| page.facets.people.iter().find(|(name, _)| name == of).map_or(0, |(_, jobs)| *jobs);
+fn people(project: &str, query: &JobQuery, facets: &Facets, me: &str) -> AnyView {
+    let count = |of: &str| facets.people.iter().find(|(name, _)| name == of).map_or(0, |(_, jobs)| *jobs);
     let mine = (!me.is_empty()).then(|| option(project, query, "author", me, "Me", count(me)));
-    let others = page.facets.people.iter().filter(|(name, _)| name != me);
+    let others = facets.people.iter().filter(|(name, _)| name != me);
     let others = others.map(|(name, jobs)| option(project, query, "author", name, name, *jobs));
     let entries = mine.into_iter().chain(others);
     menu("Person", "Filter by person", Some((project, query, "author")), entries.collect())

@@ -47,7 +47,7 @@ pub(super) async fn list_budgets(
     let (owner, governor) = (caller.caller(), &caller.state().governor);
     let mut budgets = Vec::new();
     for project in caller.projects() {
-        let figures = governor.budgets(&project.id, &owner.reader()).await?;
+        let figures = governor.budgets(&project.id, &owner.reader()).await?.budgets;
         budgets.push(ProjectBudgets {
             project: project.id.to_string(),
             job_starts: figures.creates.into(),

@@ -2,7 +2,7 @@
 
 use utoipa::IntoResponses;
 
-use crate::server::request::problem::Problem;
+use crate::server::request::problem::ProblemBody;
 
 /// The errors of endpoints that read.
 #[derive(IntoResponses)]
@@ -10,22 +10,22 @@ use crate::server::request::problem::Problem;
 pub(super) enum ReadErrors {
     /// Invalid input.
     #[response(status = 400, content_type = "application/problem+json")]
-    BadRequest(Problem),
+    BadRequest(ProblemBody),
     /// The token is missing or not valid.
     #[response(status = 401, content_type = "application/problem+json")]
-    Unauthorized(Problem),
+    Unauthorized(ProblemBody),
     /// The scope of the token or the role of its owner does not permit it.
     #[response(status = 403, content_type = "application/problem+json")]
-    Forbidden(Problem),
+    Forbidden(ProblemBody),
     /// It does not exist, or the token does not include the project.
     #[response(status = 404, content_type = "application/problem+json")]
-    NotFound(Problem),
+    NotFound(ProblemBody),
     /// Too many requests with this token. Wait for the seconds in `Retry-After`.
     #[response(status = 429, content_type = "application/problem+json")]
-    TooManyRequests(Problem),
+    TooManyRequests(ProblemBody),
     /// Docket is overloaded, or its database does not respond. Try again.
     #[response(status = 503, content_type = "application/problem+json")]
-    Unavailable(Problem),
+    Unavailable(ProblemBody),
 }
 
 /// The further errors of endpoints that change something.
@@ -34,7 +34,7 @@ pub(super) enum ReadErrors {
 pub(super) enum ChangeErrors {
     /// The state of the job does not permit it.
     #[response(status = 409, content_type = "application/problem+json")]
-    Conflict(Problem),
+    Conflict(ProblemBody),
 }
 
 /// The further errors of endpoints that send a prompt. Status 429 also means that the hourly budget is spent.
@@ -43,17 +43,17 @@ pub(super) enum ChangeErrors {
 pub(super) enum PromptErrors {
     /// The body did not arrive in time.
     #[response(status = 408, content_type = "application/problem+json")]
-    Timeout(Problem),
+    Timeout(ProblemBody),
     /// A prompt with this key is being sent, or the state of the job does not permit it.
     #[response(status = 409, content_type = "application/problem+json")]
-    Conflict(Problem),
+    Conflict(ProblemBody),
     /// The body is too large.
     #[response(status = 413, content_type = "application/problem+json")]
-    TooLarge(Problem),
+    TooLarge(ProblemBody),
     /// The body is not JSON.
     #[response(status = 415, content_type = "application/problem+json")]
-    UnsupportedMediaType(Problem),
+    UnsupportedMediaType(ProblemBody),
     /// Another prompt was sent with this key.
     #[response(status = 422, content_type = "application/problem+json")]
-    IntentReused(Problem),
+    IntentReused(ProblemBody),
 }

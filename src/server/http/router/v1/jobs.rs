@@ -447,7 +447,7 @@ async fn submit(caller: &TokenCaller, intent: NewIntent, queue: bool) -> Result<
     if error.code != ErrorCode::BudgetSpent {
         return Err(error.into());
     }
-    let budgets = state.governor.budgets(&project, &caller.caller().reader()).await?;
+    let budgets = state.governor.budgets(&project, &caller.caller().reader()).await?.budgets;
     let meter = if is_follow_up { budgets.follow_ups } else { budgets.creates };
     let now = state.clock.now();
     let wait = meter.next_fits_at.map_or(QUEUE_CHECK, |at| at.since(now));
