@@ -4,7 +4,7 @@
 
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::{Element, HtmlInputElement, MouseEvent, PopStateEvent, SubmitEvent};
+use leptos::web_sys::{Element, HtmlInputElement, MouseEvent, SubmitEvent};
 
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::pages_table::{FOLDER, HEADING, POSITION};
@@ -53,12 +53,7 @@ fn listen(live: &LiveState, region: &Element) {
         open(&state, &forms::with_given(&action, &fields));
     });
     let state = live.clone();
-    browser::on_window("popstate", move |event: PopStateEvent| {
-        // A change of only the fragment has no effect here.
-        if state.comes_back() {
-            show(&state, None, event.state().as_f64());
-        }
-    });
+    live.on_history(move |scroll| show(&state, None, scroll));
 }
 
 /// Whether a URL is of this page, with any filters.

@@ -23,7 +23,7 @@ use std::rc::Rc;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
-use leptos::web_sys::{Event, MouseEvent};
+use leptos::web_sys::{Event, MouseEvent, PopStateEvent};
 use send_wrapper::SendWrapper;
 
 use crate::api::upstream::GetBudgets;
@@ -134,7 +134,7 @@ impl LiveState {
             is_fetching: Cell::new(false),
             requested_at: Cell::new(browser::now()),
             refreshing: Cell::default(),
-            url: RefCell::new(browser::here()),
+            url: RefCell::new(browser::loaded_url()),
             owner: Owner::new(),
         })))
     }
@@ -184,8 +184,22 @@ impl LiveState {
         self.url.replace(browser::here());
     }
 
-    /// Whether the browser's history changed the URL, apart from its fragment: the caller shows its content.
-    pub fn comes_back(&self) -> bool {
+    /// Calls `show` with the stored scroll position whenever Back or Forward changes the URL, and at once if one of them did
+    /// before the page was interactive: the caller shows the content of the URL.
+    pub fn on_history(&self, show: impl Fn(Option<f64>) + 'static) {
+        if self.comes_back() {
+            show(None);
+        }
+        let live = self.clone();
+        browser::on_window("popstate", move |event: PopStateEvent| {
+            if live.comes_back() {
+                show(event.state().as_f64());
+            }
+        });
+    }
+
+    /// Whether the URL, apart from its fragment, is another than that of the content.
+    fn comes_back(&self) -> bool {
         let here = browser::here();
         self.url.replace(here.clone()) != here
     }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::{Event, HtmlFormElement, PopStateEvent};
+use leptos::web_sys::{Event, HtmlFormElement};
 
 use crate::ui::islands::browser;
 use crate::ui::islands::live::{LiveState, forms};
@@ -39,11 +39,10 @@ fn listen(live: LiveState) {
     });
     // The browser navigates to the results: a pending search would add a second entry to the history.
     browser::on_window("submit", move |_: Event| pending.cancel());
-    browser::on_window("popstate", move |_: PopStateEvent| {
-        if live.comes_back() {
-            is_search.set(false);
-            show(&live, true);
-        }
+    let state = live.clone();
+    live.on_history(move |_| {
+        is_search.set(false);
+        show(&state, true);
     });
 }
 

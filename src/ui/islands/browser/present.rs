@@ -273,18 +273,27 @@ pub fn go(href: &str) {
 
 /// Whether a link of this site led here: not a typed URL, a reload or back/forward.
 pub fn came_by_link() -> bool {
-    navigation().as_deref() == Some("navigate") && document().referrer().starts_with(&(origin() + "/"))
+    navigation("type").as_deref() == Some("navigate") && document().referrer().starts_with(&(origin() + "/"))
 }
 
 /// Whether back or forward led here.
 pub fn came_by_history() -> bool {
-    navigation().as_deref() == Some("back_forward")
+    navigation("type").as_deref() == Some("back_forward")
 }
 
-/// How the browser came to this page: `navigate`, `reload` or `back_forward`.
-fn navigation() -> Option<String> {
+/// Path and query of the URL that the server rendered this page for. The browser's history may have changed the current one.
+pub fn loaded_url() -> String {
+    let url = navigation("name").unwrap_or_default();
+    match url.strip_prefix(&origin()) {
+        Some(url) => url.split('#').next().unwrap_or_default().to_owned(),
+        None => here(),
+    }
+}
+
+/// A field of how the browser came to this page: its `type` is `navigate`, `reload` or `back_forward`, its `name` the URL.
+fn navigation(field: &str) -> Option<String> {
     let navigations = window().performance()?.get_entries_by_type("navigation");
-    Reflect::get(&navigations.get(0), &"type".into()).ok()?.as_string()
+    Reflect::get(&navigations.get(0), &field.into()).ok()?.as_string()
 }
 
 /// Path and query of the current URL.
