@@ -154,8 +154,12 @@ impl Restore {
         if again != fault {
             bail!("the audit log of the copy is not what was written");
         }
+        // Connections that close at the same time can leave the log to each other.
+        let mut alone = Exclusive::lock(&copy.path).await?;
+        alone.checkpoint().await?;
+        alone.close().await?;
         let path = copy.path.clone();
-        tokio::task::spawn_blocking(move || must_be_on_disk(&path)).await??;
+        tokio::task::spawn_blocking(move || sync(&path)).await??;
         Ok((restored, fault))
     }
 }
@@ -235,18 +239,15 @@ fn write(from: &Path, to: &Path, like: Option<&Metadata>) -> io::Result<File> {
     Ok(copy)
 }
 
-/// Fails if SQLite still has a file with data beside the copy.
-fn must_be_on_disk(copy: &Path) -> anyhow::Result<()> {
-    if with_end(copy, "-wal").metadata().is_ok_and(|log| log.len() > 0) {
-        bail!("the copy was not closed");
-    }
+/// Syncs the copy, which is closed, to disk, and removes what SQLite left beside it.
+fn sync(copy: &Path) -> io::Result<()> {
     for end in BESIDE {
         match fs::remove_file(with_end(copy, end)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
     }
-    Ok(File::open(copy)?.sync_all()?)
+    File::open(copy)?.sync_all()
 }
 
 /// Renames the old database, and gives its name to the copy. Returns the new name of the old one, if there was one.
