@@ -527,6 +527,19 @@ test("blocked request of a script is made by the browser", async ({ page, troubl
   await expect(page.locator(".pager-position")).toHaveText(/^Rows 1 to 25 of/);
 });
 
+test("Back before the page is interactive shows the rows of its URL", async ({ page }) => {
+  await open(page, `${TABLE}&limit=25`);
+  await page.getByRole("link", { name: "Next" }).click();
+  await expect(page.locator(".pager-position")).toHaveText(/^Rows 26 to 50 of/);
+  const release = await delay(page, "**/*.wasm");
+  await page.reload();
+  await page.evaluate(() => history.back());
+  await expect(page).toHaveURL(`${TABLE}&limit=25`);
+  await expect(page.locator(".pager-position")).toHaveText(/^Rows 26 to 50 of/);
+  release();
+  await expect(page.locator(".pager-position")).toHaveText(/^Rows 1 to 25 of/);
+});
+
 test("request without a connection has a message and keeps the rows", async ({ page, context, api, trouble }) => {
   trouble.expects(/request failed: GET|Failed to load resource/);
   await open(page, `${TABLE}&limit=25`);

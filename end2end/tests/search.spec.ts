@@ -1,6 +1,6 @@
 /** The search finds a job by its names: pull request, platform id, branch, author and tag. The list and the palette search while typing. */
 import type { Page } from "@playwright/test";
-import { UNTIL_DONE, at, badge, expect, open, opener, test } from "../fixtures/docket.ts";
+import { UNTIL_DONE, at, badge, delay, expect, open, opener, test } from "../fixtures/docket.ts";
 import type { Api, Job } from "../fixtures/api.ts";
 
 const search = (page: Page) => page.getByRole("searchbox", { name: "Search jobs" });
@@ -103,6 +103,21 @@ test("list searches after typing, keeps the focus, and Back undoes", async ({ pa
   await page.goForward();
   await expect(rows(page)).toHaveCount(1);
   await expect(search(page)).toHaveValue(q);
+});
+
+test("Back before the page is interactive undoes a search", async ({ page }) => {
+  await open(page, at("/jobs"));
+  const all = await rows(page).count();
+  await search(page).fill("no such words anywhere");
+  await expect(page.getByRole("heading", { name: "No jobs match your filters" })).toBeVisible();
+  const release = await delay(page, "**/*.wasm");
+  await page.reload();
+  await page.evaluate(() => history.back());
+  await expect(page).toHaveURL(at("/jobs"));
+  await expect(rows(page)).toHaveCount(0);
+  release();
+  await expect(rows(page)).toHaveCount(all);
+  await expect(search(page)).toHaveValue("");
 });
 
 test("failed search keeps the list and shows a message", async ({ page, trouble }) => {
