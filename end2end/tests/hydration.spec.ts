@@ -1,5 +1,7 @@
 /** Every page becomes interactive, and hydrates the server's HTML without warnings. */
-import { OTHER_PROJECT, PROJECT, ANONYMOUS, at, expect, open, test } from "../fixtures/docket.ts";
+import { Api } from "../fixtures/api.ts";
+import { OTHER_PROJECT, PROJECT, ANONYMOUS, at, badge, expect, open, test } from "../fixtures/docket.ts";
+import { Platform } from "../fixtures/platform.ts";
 
 const PAGES = {
   "the overview": at(""),
@@ -45,6 +47,31 @@ for (const state of ["active", "completed", "failed", "rejected", "unknown"]) {
     await expect(page.locator(`[data-job="${job.id}"]`)).toHaveAttribute("data-status", state);
   });
 }
+
+test("pages of jobs with all other states become interactive", async ({ serve, visit }) => {
+  const platform = await Platform.start();
+  const docket = await serve({
+    environment: { DOCKET_UPSTREAM_URL: platform.url, DOCKET_AGENT_PER_HOUR: "3", DOCKET_UPSTREAM_TIMEOUT_SECONDS: "100" },
+  });
+  const page = await visit(docket, { storageState: docket.session });
+  const api = new Api(page.request, docket.url, PROJECT);
+  const jobs = new Map<string, string>();
+  for (const status of ["archived", "other"]) jobs.set(status, (await api.start(status)).id);
+  // Its prompt is on its way until the platform stops.
+  const sending = api.start("sending");
+  await expect.poll(async () => (await api.jobs({ status: "sending" })).total).toBe(1);
+  jobs.set("sending", (await api.jobThat((job) => job.state === "sending")).id);
+  for (const prompt of ["queued", "cancelled"]) jobs.set(prompt, (await api.start(prompt, { queue: "on" })).id);
+  await api.cancel((await api.queue()).find(({ prompt }) => prompt === "cancelled")?.message ?? "");
+
+  expect(jobs.size).toBe(5);
+  for (const [state, id] of jobs) {
+    await open(page, at(`/jobs/${id}`));
+    await expect(badge(page, id).first()).toHaveAttribute("data-status", state);
+  }
+  await platform.stop();
+  expect((await sending).state).toBe("unknown");
+});
 
 test("unknown path becomes interactive", async ({ page, trouble }) => {
   trouble.expects(/status of 404/);
