@@ -1,7 +1,9 @@
 /** Webhooks for finished jobs: administrators add, test, inspect and delete them, with and without JavaScript. */
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
-import { UNTIL_DONE, at, expect, interactive, jobOf, open, test as base } from "../fixtures/docket.ts";
+import { Api } from "../fixtures/api.ts";
+import { PROJECT, UNTIL_DONE, at, expect, interactive, jobOf, open, test as base } from "../fixtures/docket.ts";
+import { Platform } from "../fixtures/platform.ts";
 import { Receiver, signature } from "../fixtures/receiver.ts";
 
 const test = base.extend<{ receiver: Receiver }>({
@@ -16,7 +18,10 @@ const WEBHOOKS = "/admin/webhooks";
 
 const row = (page: Page, address: string) => page.getByRole("table", { name: "Webhooks" }).getByRole("row", { name: address });
 const events = (page: Page) => page.getByRole("table", { name: "Log" }).locator("tbody tr");
+/** A cell of the only event. */
+const cell = (page: Page, column: string) => events(page).locator(`td[data-label="${column}"]`);
 const secret = (page: Page) => page.locator("code.secret");
+const SECRET = /^whsec_[\w-]{43}$/;
 
 async function add(page: Page, address: string, form?: string): Promise<void> {
   if (form) await page.getByLabel("Format").selectOption(form);
@@ -36,7 +41,7 @@ for (const javaScriptEnabled of [true, false]) {
     await expect(page.getByText("No webhooks yet")).toBeVisible();
     await ready();
     await add(page, receiver.address);
-    await expect(secret(page)).toHaveText(/^whsec_[\w-]{43}$/);
+    await expect(secret(page)).toHaveText(SECRET);
     const key = (await secret(page).textContent()) ?? "";
     await expect(row(page, receiver.address)).toContainText("Enabled");
     await page.goto(WEBHOOKS);
@@ -85,7 +90,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test("failed event shows reason and next attempt, and is resent", async ({ serve, visit, receiver }) => {
+test("failed test shows reason, and is resent", async ({ serve, visit, receiver }) => {
   const docket = await serve();
   const page = await visit(docket, { storageState: docket.session });
   await open(page, WEBHOOKS);
@@ -96,11 +101,31 @@ test("failed event shows reason and next attempt, and is resent", async ({ serve
   receiver.response = { status: 503, text: "closed for today" };
   await page.getByRole("button", { name: "Send a test" }).click();
   await expect(events(page).first()).toContainText("Failed (503) closed for today");
+  await expect(cell(page, "Next attempt"), "a test is sent once").toHaveText("None");
   receiver.response = { status: 200, text: "ok" };
   await page.getByRole("button", { name: "Send again" }).click();
   await expect(events(page)).toHaveCount(1);
   await expect(events(page).first()).toContainText("Delivered (200) ok");
   expect(receiver.received.map(({ body }) => Object.keys(JSON.parse(body)))).toEqual([["text"], ["text"]]);
+});
+
+test("failed event of a job shows its next attempt", async ({ serve, visit, receiver }) => {
+  const platform = await Platform.start();
+  const docket = await serve({ environment: { DOCKET_UPSTREAM_URL: platform.url } });
+  const page = await visit(docket, { storageState: docket.session });
+  await open(page, WEBHOOKS);
+  await add(page, receiver.address);
+  await expect(row(page, receiver.address)).toBeVisible();
+  receiver.response = { status: 503, text: "closed for today" };
+  await new Api(page.request, docket.url, PROJECT).start("completed");
+  await expect.poll(() => receiver.received.length).toBe(1);
+  await row(page, receiver.address).getByRole("link", { name: "Log" }).click();
+  await expect(async () => {
+    await page.reload();
+    await expect(events(page)).toContainText("Pending (503) closed for today", { timeout: 1_000 });
+  }).toPass();
+  await expect(cell(page, "Next attempt")).toHaveText(/^in /);
+  await platform.stop();
 });
 
 test("forbidden URL is refused with a message, stays in form", async ({ serve, visit }) => {
@@ -117,13 +142,24 @@ test("new secret needs confirmation and is shown once", async ({ serve, visit, r
   const page = await visit(docket, { storageState: docket.session });
   await open(page, WEBHOOKS);
   await add(page, receiver.address);
-  const first = await secret(page).textContent();
+  await expect(secret(page)).toHaveText(SECRET);
+  const first = (await secret(page).textContent()) ?? "";
+  const create = page.getByRole("button", { name: "Create new secret" });
+  await expect(create, "it asks first").toBeHidden();
   await page.locator("summary", { hasText: "New secret" }).click();
-  await page.getByRole("button", { name: "Create new secret" }).click();
-  await expect(secret(page)).not.toHaveText(first ?? "");
+  await expect(page.getByText("The old secret stops working.")).toBeVisible();
+  await create.click();
+  await expect(secret(page)).not.toHaveText(first);
+  await expect(secret(page)).toHaveText(SECRET);
+  const second = (await secret(page).textContent()) ?? "";
   await page.reload();
   await expect(row(page, receiver.address)).toBeVisible();
   await expect(secret(page)).toHaveCount(0);
+
+  await page.getByRole("button", { name: "Send a test" }).click();
+  await expect(events(page).first()).toContainText("Delivered (200) thanks");
+  const [received] = receiver.received;
+  expect(received?.headers["docket-signature"], "the new secret signs").toBe(signature(received!, second));
 });
 
 for (const [name, viewport] of [["wide", { width: 1280, height: 800 }], ["390 px", { width: 390, height: 844 }]] as const) {
