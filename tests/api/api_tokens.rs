@@ -62,7 +62,17 @@ pub(crate) fn problem(response: &TestResponse, status: u16, code: &str) -> Strin
     assert!(!body["title"].as_str().unwrap().is_empty());
     let detail = body["detail"].as_str().unwrap().to_owned();
     assert!(detail.ends_with(['.', '…']) && detail.len() > 20, "not a sentence: {detail}");
+    assert_is_for_scripts(&detail);
     detail
+}
+
+/// Checks that a message names nothing that only people with a page in front of them know.
+#[track_caller]
+pub(crate) fn assert_is_for_scripts(message: &str) {
+    let lower = message.to_lowercase();
+    for words in ["intent", "this form", "reload the page"] {
+        assert!(!lower.contains(words), "“{words}” in a message for scripts: {message}");
+    }
 }
 
 /// The newest token of a user, as their page lists it.

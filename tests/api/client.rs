@@ -147,10 +147,51 @@ async fn retries_of_one_run_use_the_same_key() {
     let client = Installation::new().set("DOCKET_SERVER", &server.uri()).set("DOCKET_TOKEN", "dkt_x");
     let finished = client.run(&["job", "start", "--project", "docs", "Fix typos"]);
     assert_eq!(finished.code, Some(0), "{finished:?}");
-    assert_eq!(finished.stderr.lines().count(), 2, "each attempt is announced: {finished:?}");
+    assert_eq!(
+        finished.stderr.matches("; next attempt in").count(),
+        2,
+        "each attempt is announced: {finished:?}"
+    );
     let requests = server.received_requests().await.unwrap();
     let keys: Vec<_> = requests.iter().map(|request| request.headers["idempotency-key"].clone()).collect();
     assert!(keys.len() == 3 && keys.iter().all(|key| *key == keys[0]), "{keys:?}");
+}
+
+#[tokio::test]
+async fn key_may_be_any_name_of_a_ci_run() {
+    let app = TestApp::start().await;
+    app.upstream.accepts_jobs().await;
+    let machine = Machine::of(&app).await;
+    let long = "x".repeat(300);
+    let names = [
+        "release/v1.2.3",
+        "release-v1.2.3",
+        "release/v1.2.4",
+        "Größe 😀",
+        " a",
+        "a",
+        "\"a\"",
+        "refs/heads/a b\n",
+        &long,
+        &long[1..],
+        "-",
+    ];
+    let mut ids = std::collections::BTreeSet::new();
+    for name in names {
+        let key = format!("--key={name}");
+        let start = ["job", "start", "--project", "docs", &key, "Fix typos"];
+        let job = machine.json(&start);
+        assert_eq!(machine.json(&start)["id"], job["id"], "{name}: the same key, the same job");
+        ids.insert(job["id"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(ids.len(), names.len(), "different keys, different jobs");
+    assert_eq!(app.upstream.posts().await.len(), names.len());
+    let other =
+        machine.run(&["job", "start", "--project", "docs", "--key", "release/v1.2.3", "Another prompt"]);
+    assert!(other.code == Some(1) && other.stderr.contains("idempotency key"), "{other:?}");
+    // A variable of the CI system that is not set.
+    let empty = machine.run(&["job", "start", "--project", "docs", "--key", "", "Fix typos"]);
+    assert!(empty.code == Some(2) && empty.stderr.contains("key"), "{empty:?}");
 }
 
 #[tokio::test]

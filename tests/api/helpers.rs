@@ -39,7 +39,7 @@ pub(crate) use markup::{figures, table_rows, tags};
 pub(crate) use objects::{New, with_batch};
 pub(crate) use paused_upstream::PausedUpstream;
 pub(crate) use people::token;
-pub(crate) use process::{Finished, Installation, Served, is_private};
+pub(crate) use process::{Finished, Installation, Served, WITHOUT_READER, is_private};
 pub(crate) use provider::{Provider, config as single_sign_on};
 pub(crate) use raw::{Act, RawUpstream, black_hole, refusing_address};
 pub(crate) use secrets::{KEY, METRICS_TOKEN, NEW_KEY, PASSWORD, api_tokens_in, secrets_in};

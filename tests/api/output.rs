@@ -1,5 +1,6 @@
 //! What the commands of the binary print: text of others is escaped, and an output that cannot be written ends no command early.
 
+mod every_command;
 mod lost;
 
 use std::io::{Read, Write};

@@ -145,10 +145,10 @@ id!(
     "The key of a form is 1 to 36 letters, digits, - or _."
 );
 id!(
-    /// The id of a rendered form: a prompt is delivered at most once per intent.
+    /// The id of a rendered form, or the idempotency key of a script: a prompt is delivered at most once per intent.
     IntentId,
     |text| is_token(text, 64),
-    "An intent is 1 to 64 letters, digits, - or _."
+    "An idempotency key is 1 to 64 letters, digits, - or _."
 );
 
 id!(

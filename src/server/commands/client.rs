@@ -2,6 +2,7 @@
 //! diagnostics to standard error.
 
 mod connection;
+mod idempotency_key;
 pub mod job;
 pub mod views;
 

@@ -21,6 +21,10 @@ use crate::databases::{TestDatabase, is_postgres};
 
 const DOCKET: &str = env!("CARGO_BIN_EXE_docket");
 
+/// A line of shell that runs a command with an output whose reader has left: the shell opens it again after its only reader closed it.
+pub(crate) const WITHOUT_READER: &str =
+    "rm -f left; mkfifo left; exec 3<>left 4>left 3>&-; exec \"$0\" \"$@\" >&4 4>&-";
+
 /// The folder and the environment of a command.
 pub(crate) struct Installation {
     folder: TempDir,
@@ -135,10 +139,7 @@ impl Installation {
 
     /// As [`Installation::run_with_input`], with an output whose reader has left.
     pub(crate) fn run_without_reader(&self, arguments: &[&str], input: &str) -> Finished {
-        // The shell opens the output again after its only reader closed it.
-        let line = "mkfifo left; exec 3<>left 4>left 3>&-; exec \"$0\" \"$@\" >&4 4>&-";
-        let _ = std::fs::remove_file(self.path("left"));
-        self.finish(shell(line), arguments, input)
+        self.run_with_input_by(WITHOUT_READER, arguments, input)
     }
 
     fn finish(&self, command: Command, arguments: &[&str], input: &str) -> Finished {
@@ -154,6 +155,9 @@ impl Installation {
         };
         let finished = Finished { code, stdout: text(stdout), stderr: text(stderr) };
         assert!(secrets_in(&format!("{finished:?}")).is_empty(), "a secret was printed: {finished:?}");
+        for words in ["this form", "reload the page", "Reload the page", "This form"] {
+            assert!(!finished.stderr.contains(words), "no page is in front of the reader: {finished:?}");
+        }
         finished
     }
 

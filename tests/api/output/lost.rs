@@ -1,82 +1,18 @@
-//! Standard output that is closed or full: each command does its work, says what was lost, and ends without a panic.
+//! Standard output that is closed or full: what a command started is found again, and a secret that nobody saw is revoked.
 
 use model::audit::Outcome;
 use serde_json::Value;
 use wiremock::{Mock, MockServer, ResponseTemplate, matchers};
 
-use super::{ID, client, job, respond};
+use super::{ID, client, job};
 use crate::api_tokens::{PROJECTS, audited, problem, with_token};
-use crate::databases::is_postgres;
-use crate::helpers::{Finished, Installation, PASSWORD, TestApp, json, views_answer};
-
-/// Runs a command with an output that is full, and with one whose reader has left.
-fn without_output(installation: &Installation, arguments: &[&str], input: &str) {
-    let full = installation.run_with_input_by("exec \"$0\" \"$@\" >/dev/full", arguments, input);
-    check(arguments, &full, &[1]);
-    let left = installation.run_without_reader(arguments, input);
-    check(arguments, &left, &[0, 141]);
-}
+use crate::helpers::{Finished, Installation, TestApp, json};
 
 #[track_caller]
 fn check(arguments: &[&str], finished: &Finished, codes: &[i32]) {
     assert!(!finished.stderr.contains("panicked"), "{arguments:?}: {finished:?}");
     assert!(finished.stderr.contains("the output could not be written"), "{arguments:?}: {finished:?}");
     assert!(finished.code.is_some_and(|code| codes.contains(&code)), "{arguments:?}: {finished:?}");
-}
-
-#[tokio::test]
-async fn commands_of_administrators_survive_a_lost_output() {
-    let app = TestApp::start().await;
-    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
-    let installation = Installation::configured(&app.upstream.url());
-    let add = ["user", "add", "ada", "--role", "admin"];
-    assert_eq!(installation.run_with_input(&add, PASSWORD).code, Some(0));
-    let list = installation.run(&["user", "list"]);
-    assert!(list.stdout.contains("ada"), "{list:?}");
-    for arguments in [
-        &["user", "list"][..],
-        &["check"],
-        &["check", "--json"],
-        &["audit", "verify"],
-        &["purge"],
-        &["purge", "--dry-run"],
-        &["upgrade-check"],
-        &["upgrade-check", "--json"],
-        &["--help"],
-        &["--version"],
-    ] {
-        without_output(&installation, arguments, "");
-    }
-    without_output(&installation, &["user", "passwd", "ada"], "another long password\n");
-    let create = ["token", "create", "--user", "ada", "--name", "CI", "--scopes", "jobs:read"];
-    assert_eq!(installation.run(&create).code, Some(0));
-    without_output(&installation, &["token", "list"], "");
-    if !is_postgres() {
-        assert_eq!(installation.run(&["backup", "copy.db"]).code, Some(0));
-        without_output(&installation, &["restore", "--dry-run", "copy.db"], "");
-    }
-}
-
-#[tokio::test]
-async fn commands_of_the_client_survive_a_lost_output() {
-    let server = MockServer::start().await;
-    respond(&server, &format!("/api/v1/projects/docs/jobs/{ID}"), &job("text")).await;
-    respond(&server, "/api/v1/projects/docs/jobs", &json!({ "jobs": [job("text")] })).await;
-    let rows: Vec<Value> =
-        (0..250).map(|at| json!({ "path": format!("/{at}"), "human": 1, "ai": 0, "total": 1 })).collect();
-    let views = json!({ "rows": rows, "rows_total": 250, "missing_days": [] });
-    respond(&server, "/api/v1/projects/docs/page-views", &views).await;
-    let client = client(&server.uri());
-    for arguments in [
-        &["job", "show", ID, "--project", "docs"][..],
-        &["job", "show", ID, "--project", "docs", "--json"],
-        &["job", "list", "--project", "docs"],
-        &["views", "--project", "docs"],
-        &["views", "--project", "docs", "--csv"],
-        &["views", "--project", "docs", "--json"],
-    ] {
-        without_output(&client, arguments, "");
-    }
 }
 
 #[tokio::test]
@@ -90,6 +26,60 @@ async fn started_job_is_named_although_the_output_is_lost() {
     check(&start, &full, &[1]);
     assert!(full.stderr.contains(ID), "{full:?}");
     assert_eq!(server.received_requests().await.unwrap().len(), 1, "it is started once");
+}
+
+/// The run may be killed before it has an answer.
+#[tokio::test]
+async fn run_without_a_key_names_the_key_that_repeats_it() {
+    let server = MockServer::start().await;
+    let refused = json!({ "detail": "The prompt is too long.", "code": "bad_input" });
+    Mock::given(matchers::method("POST"))
+        .respond_with(ResponseTemplate::new(400).set_body_json(refused))
+        .up_to_n_times(1)
+        .mount(&server)
+        .await;
+    let started = ResponseTemplate::new(201).set_body_json(job("text"));
+    Mock::given(matchers::method("POST")).respond_with(started).mount(&server).await;
+    let client = client(&server.uri());
+    for command in [&["job", "start"][..], &["job", "follow-up", ID]] {
+        let arguments = [command, &["--project", "docs", "Fix typos"]].concat();
+        let first = client.run(&arguments);
+        let (before, key) = first.stderr.lines().next().unwrap().split_once("--key ").unwrap();
+        assert!(before.starts_with("docket: ") && before.contains("idempotency key"), "{first:?}");
+        let repeat = [&arguments[..], &["--key", key]].concat();
+        for repeated in [client.run(&repeat), client.run_by("exec \"$0\" \"$@\" >/dev/full", &repeat)] {
+            assert!(!repeated.stderr.contains("--key"), "{repeated:?}");
+        }
+        client.run(&arguments);
+        let keys = keys_of(&server).await;
+        let [.., one, two, three, other] = &keys[..] else { panic!("{keys:?}") };
+        assert!(one == key && two == key && three == key && other != key, "{key}: {keys:?}");
+    }
+}
+
+/// The header of all requests that send a prompt.
+async fn keys_of(server: &MockServer) -> Vec<String> {
+    let requests = server.received_requests().await.unwrap();
+    requests.iter().map(|request| request.headers["idempotency-key"].to_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn job_is_named_although_its_state_is_of_a_later_version() {
+    let server = MockServer::start().await;
+    let started = ResponseTemplate::new(201).set_body_json(json!({ "id": ID, "state": "hibernating" }));
+    Mock::given(matchers::method("POST")).respond_with(started).mount(&server).await;
+    let client = client(&server.uri());
+    for arguments in [
+        &["job", "start"][..],
+        &["job", "start", "--wait"],
+        &["job", "follow-up", ID],
+        &["job", "cancel", ID],
+    ] {
+        let prompt: &[&str] = if arguments.contains(&"cancel") { &[] } else { &["Fix typos"] };
+        let finished = client.run(&[arguments, &["--project", "docs"], prompt].concat());
+        assert_eq!(finished.code, Some(1), "{finished:?}");
+        assert!(finished.stderr.lines().last().unwrap().contains(ID), "{finished:?}");
+    }
 }
 
 #[tokio::test]

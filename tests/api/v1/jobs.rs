@@ -53,6 +53,29 @@ async fn job_is_started_once_for_each_key() {
     assert_eq!(app.operator().await.job(&job).await["prompt"], body["prompt"], "people see it, too");
 }
 
+/// They pass the first look-up of the key together. A token may send 30 requests at once.
+#[tokio::test]
+async fn simultaneous_requests_with_one_key_are_refused_in_words_for_scripts() {
+    let app = app().await;
+    let script = Script::of(&app).await;
+    for round in 0..3 {
+        let key = format!("round-{round}");
+        let bodies: Vec<Value> = (0..8).map(|n| json!({"prompt": format!("Fix {round} {n}")})).collect();
+        let responses = join_all(bodies.iter().map(|body| script.post(JOBS, &key, body))).await;
+        let (refused, started): (Vec<_>, Vec<_>) =
+            responses.iter().partition(|response| response.status == 422);
+        assert_eq!((started.len(), started[0].status), (1, 201), "{}", started[0].text);
+        for refused in refused {
+            let detail = problem(refused, 422, "intent_reused");
+            assert!(detail.contains("idempotency key"), "{detail}");
+        }
+    }
+    for key in ["", "with space", "release/v1.2.3"] {
+        let detail = problem(&script.post(JOBS, key, &json!({"prompt": "x"})).await, 400, "bad_input");
+        assert!(detail.to_lowercase().contains("idempotency key"), "{detail}");
+    }
+}
+
 #[tokio::test]
 async fn key_of_a_browser_and_of_a_token_are_one_intent() {
     let app = app().await;

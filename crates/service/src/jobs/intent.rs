@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::caller::Caller;
 use crate::jobs::Jobs;
 use crate::jobs::drafts::TypedForm;
-use crate::jobs::replay::{hash_of, hash_of_new};
+use crate::jobs::replay::{self, hash_of, hash_of_new};
 use crate::response_size::shortened;
 use base::prompt::Prompt;
 use clients::upstream::governor::Scope;
@@ -117,7 +117,7 @@ impl Jobs {
         match intent {
             Some(intent) => self.result_of(new, intent).await,
             None if self.store.is_removed_intent(author_id, new.intent.as_str()).await? => {
-                Err(sent_long_ago())
+                Err(if is_of_script(new) { replay::removed() } else { sent_long_ago() })
             }
             // The job to follow up was rejected meanwhile.
             None => Err(nothing_to_follow_up()),
@@ -157,10 +157,7 @@ impl Jobs {
     /// The result for an intent, after its delivery.
     async fn result_of(&self, new: &NewIntent, intent: Intent) -> Result<Job, AppError> {
         if hash_of_new(new) != hash_of(&intent) {
-            return Err(AppError::new(
-                ErrorCode::IntentReused,
-                "This form was already sent with another text. Reload the page to send a new one.",
-            ));
+            return Err(if is_of_script(new) { replay::used() } else { sent_with_another_text() });
         }
         self.job_after_delivery(&intent).await
     }
@@ -216,6 +213,18 @@ pub(super) fn new_intent() -> Result<IntentId, InvalidId> {
 
 fn nothing_to_follow_up() -> AppError {
     AppError::bad_input("The platform has not accepted this job, so there is nothing to follow up yet.")
+}
+
+/// Whether a script sent it, which has an idempotency key and no form.
+fn is_of_script(new: &NewIntent) -> bool {
+    new.request_hash.is_some()
+}
+
+fn sent_with_another_text() -> AppError {
+    AppError::new(
+        ErrorCode::IntentReused,
+        "This form was already sent with another text. Reload the page to send a new one.",
+    )
 }
 
 fn sent_long_ago() -> AppError {

@@ -91,14 +91,14 @@ impl Jobs {
     }
 }
 
-fn used() -> AppError {
+pub(super) fn used() -> AppError {
     AppError::new(
         ErrorCode::IntentReused,
         "This idempotency key was already used for another request. Send a new prompt with a new key.",
     )
 }
 
-fn removed() -> AppError {
+pub(super) fn removed() -> AppError {
     AppError::new(
         ErrorCode::IntentReused,
         "This idempotency key was used long ago, and its job has been removed since. Send the prompt with a new key.",

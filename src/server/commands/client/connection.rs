@@ -203,7 +203,10 @@ fn is_passing(status: StatusCode) -> bool {
     )
 }
 
-/// Parses a typed result.
+/// Parses a typed result. The error names the job, which may have been started.
 pub(super) fn parsed<T: serde::de::DeserializeOwned>(body: &Value) -> anyhow::Result<T> {
-    T::deserialize(body).context("the response is not one of this version of Docket")
+    T::deserialize(body).with_context(|| {
+        let job = body["id"].as_str().map(|id| format!(" about the job {id}")).unwrap_or_default();
+        format!("the response{job} is not one of this version of Docket")
+    })
 }

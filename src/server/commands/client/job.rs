@@ -4,13 +4,13 @@ use std::io::Read;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use uuid::Uuid;
 
 use super::connection::{ApiRequest, parsed};
-use super::{Connection, Outcome, project_or_only};
+use super::{Connection, Outcome, idempotency_key, project_or_only};
 use crate::server::commands::output::{StatusLine, in_one_line, inform, is_lost, print_json, print_line};
 use model::job::{JobState, title};
 use model::links;
@@ -123,8 +123,8 @@ pub struct Sending {
     /// If the hourly budget is spent, queue the prompt
     #[arg(long)]
     queue: bool,
-    /// Runs with the same key send the prompt once, for example the id of a CI run [default: a new key]
-    #[arg(long, value_name = "KEY")]
+    /// Runs with the same key send the prompt once: any text, such as the id of a CI run or release/v1.2.3 [default: a new key, which is printed]
+    #[arg(long, value_name = "KEY", value_parser = NonEmptyStringValueParser::new())]
     key: Option<String>,
 }
 
@@ -186,7 +186,10 @@ pub async fn job(connection: &Connection, command: JobCommand) -> anyhow::Result
         JobCommand::FollowUp { job, prompt, common, sending } => {
             let project = project_or_only(connection, common.project).await?;
             let body = json!({"prompt": text(prompt)?, "queue": sending.queue});
-            let (path, key) = (["projects", &project, "jobs", &job, "messages"], sending.key());
+            let (path, key) = (
+                ["projects", &project, "jobs", &job, "messages"],
+                idempotency_key::of_run(sending.key.as_deref()),
+            );
             let body = connection.send(&ApiRequest::post(&path).with_body(body, &key)).await?;
             let last = body["follow_ups"].as_array().and_then(|all| all.last()?["state"].as_str());
             let outcome = match last.or(body["follow_up_state"].as_str()) {
@@ -220,7 +223,7 @@ async fn start(connection: &Connection, arguments: StartArguments) -> anyhow::Re
         // The server finds it, so that a repeated run does not need the template any more.
         body["template"] = json!({"name": name, "values": values});
     }
-    let key = sending.key();
+    let key = idempotency_key::of_run(sending.key.as_deref());
     let request = ApiRequest::post(&["projects", &project, "jobs"]).with_body(body, &key);
     let started = connection.send(&request).await?;
     finish(connection, &project, started, &waiting, common.json).await
@@ -339,12 +342,6 @@ fn list(body: &Value, as_json: bool) -> anyhow::Result<Outcome> {
         inform("there are more jobs; restrict the list, or use a larger --limit");
     }
     Ok(Outcome::Done)
-}
-
-impl Sending {
-    fn key(&self) -> String {
-        self.key.clone().unwrap_or_else(|| Uuid::new_v4().to_string())
-    }
 }
 
 /// The given text, or for `-` the standard input.
