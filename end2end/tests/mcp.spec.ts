@@ -1,4 +1,5 @@
 /** `/mcp`, called by the official client of the Model Context Protocol. */
+import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Binary } from "../fixtures/binary.ts";
@@ -36,6 +37,59 @@ test("official client lists tools, starts a job once and reads it", async ({ bin
   const read = await client.callTool({ name: "get_job", arguments: { project: PROJECT, job: job.id } });
   expect(read.structuredContent).toMatchObject({ id: job.id, prompt: start.prompt, author: person.username });
   await client.close();
+});
+
+test("optional arguments may be null, and each result is an object with the same JSON as text", async ({ binary, demo, person }) => {
+  const client = await connected(binary, demo, person.username, "jobs:read,jobs:write,analytics:read");
+  const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+  const listed = { project: PROJECT, status: null, q: null, limit: null, cursor: null };
+  const started = { project: PROJECT, prompt: "Fix links", pages: null, idempotency_key: "mcp-null", queue: null };
+  const viewed = { project: PROJECT, from: null, to: null, q: null, limit: null, offset: null };
+  await expect
+    .poll(async () => {
+      const falling = await client.callTool({ name: "falling_pages", arguments: { project: PROJECT, from: yesterday, to: yesterday } });
+      return falling.structuredContent;
+    }, { timeout: 60_000 })
+    .toMatchObject({ pages: expect.any(Array) });
+  for (const [name, given] of [["list_jobs", listed], ["start_job", started], ["page_views", viewed]] as const) {
+    const result = await client.callTool({ name, arguments: given });
+    expect(result.isError, name).toBeFalsy();
+    const [block] = result.content as { type: string; text: string }[];
+    const [mark, json] = block!.text.split(/\n(.*)/s);
+    expect(mark).toContain("untrusted data");
+    expect(JSON.parse(json!)).toEqual(result.structuredContent);
+  }
+  await client.close();
+});
+
+test("client that looks for a server of OAuth learns that there is none", async ({ demo }) => {
+  const visited: URL[] = [];
+  const provider: OAuthClientProvider = {
+    redirectUrl: "http://127.0.0.1/callback",
+    clientMetadata: { redirect_uris: ["http://127.0.0.1/callback"], client_name: "browser-tests" },
+    clientInformation: () => undefined,
+    saveClientInformation: () => {},
+    tokens: () => undefined,
+    saveTokens: () => {},
+    redirectToAuthorization: (url) => void visited.push(url),
+    saveCodeVerifier: () => {},
+    codeVerifier: () => "",
+  };
+  const answers: { path: string; status: number; redirected: boolean }[] = [];
+  const recorded: typeof fetch = async (input, init) => {
+    const answer = await fetch(input, init);
+    answers.push({ path: new URL(input instanceof Request ? input.url : input).pathname, status: answer.status, redirected: answer.redirected });
+    return answer;
+  };
+  const transport = new StreamableHTTPClientTransport(new URL("/mcp", demo.url), { authProvider: provider, fetch: recorded });
+  const client = new Client({ name: "browser-tests", version: "1" });
+  await expect(client.connect(transport)).rejects.toThrow(/404|no such endpoint|register/i);
+  expect(visited).toEqual([]);
+  const [first, ...others] = answers;
+  expect(first).toMatchObject({ path: "/mcp", status: 401 });
+  expect(others.some((answer) => answer.path.startsWith("/.well-known/"))).toBe(true);
+  expect(others.some((answer) => answer.path === "/register")).toBe(true);
+  expect(others.filter((answer) => answer.status !== 404 || answer.redirected)).toEqual([]);
 });
 
 test("client with a token for reading gets no tools that write", async ({ binary, demo, person }) => {

@@ -20,11 +20,9 @@ async fn tab(person: &Browser, [from, to]: [&str; 2], tab: &str) -> Vec<Value> {
 
 /// The falling pages as the MCP tool lists them.
 async fn falling(client: &Browser, token: &str, days: [&str; 2]) -> Vec<Value> {
-    let result = mcp(client, token, "falling_pages", days).await;
-    // The JSON follows a line about untrusted texts.
-    let block = result["content"].as_array().unwrap().last().unwrap();
-    let (_, rows) = block["text"].as_str().unwrap().split_once('\n').unwrap();
-    serde_json::from_str(rows).unwrap_or_else(|error| panic!("{error}: {result}"))
+    let mut result = mcp(client, token, "falling_pages", days).await;
+    serde_json::from_value(result["structuredContent"]["pages"].take())
+        .unwrap_or_else(|error| panic!("{error}: {result}"))
 }
 
 #[tokio::test]

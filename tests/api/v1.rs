@@ -6,6 +6,7 @@ mod input;
 mod jobs;
 mod late_body;
 mod mcp;
+mod mcp_clients;
 mod page_views;
 mod replay;
 mod scopes;

@@ -107,17 +107,27 @@ pub async fn complete(request: Request, next: Next) -> Response {
     }
     let (mut parts, body) = response.into_parts();
     let body = to_bytes(body, BODY_MAX_BYTES).await.unwrap_or_default();
-    let is_text = content_type.is_some_and(|kind| kind.as_bytes().starts_with(b"text/plain"));
+    // The transport of MCP names no type.
+    let is_text = content_type.is_none_or(|kind| kind.as_bytes().starts_with(b"text/plain"));
     let problem = match serde_json::from_slice::<AppError>(&body) {
         Ok(error) => Problem::new(parts.status, name(error.code), error.message),
         Err(_) => {
-            let detail = str::from_utf8(&body).ok().filter(|text| is_text && !text.is_empty());
-            Problem::new(parts.status, code_of(parts.status), detail.unwrap_or("The request failed."))
+            let detail =
+                str::from_utf8(&body).ok().map(str::trim_end).filter(|text| is_text && !text.is_empty());
+            Problem::new(
+                parts.status,
+                code_of(parts.status),
+                sentence(detail.unwrap_or("The request failed.")),
+            )
         }
     };
     parts.headers.remove(header::CONTENT_LENGTH);
     parts.headers.remove(header::CONTENT_TYPE);
     (parts.status, parts.headers, problem).into_response()
+}
+
+fn sentence(text: &str) -> Cow<'_, str> {
+    if text.ends_with('.') { text.into() } else { format!("{text}.").into() }
 }
 
 /// Whole seconds, rounded up.
@@ -134,7 +144,9 @@ fn name(code: ErrorCode) -> Cow<'static, str> {
 /// The code of an error that has only a status.
 fn code_of(status: StatusCode) -> &'static str {
     match status.as_u16() {
+        403 => "forbidden",
         404 => "not_found",
+        405 => "method_not_allowed",
         413 => "too_large",
         415 => "unsupported_media_type",
         400..=499 => "bad_input",

@@ -5,12 +5,12 @@ use serde_json::Value;
 use wiremock::ResponseTemplate;
 
 use super::Script;
-use crate::api_tokens::problem;
+use crate::api_tokens::{assert_is_for_scripts, problem};
 use crate::helpers::{Settings, TestApp, TestResponse, json};
 
 impl Script {
     /// A message of the protocol, as clients send it.
-    async fn rpc(&self, method: &str, parameters: Value) -> TestResponse {
+    pub(super) async fn rpc(&self, method: &str, parameters: Value) -> TestResponse {
         let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters});
         let request = self
             .client
@@ -38,7 +38,11 @@ impl Script {
     pub(super) async fn call(&self, tool: &str, arguments: Value) -> Value {
         let response = self.rpc("tools/call", json!({"name": tool, "arguments": arguments})).await;
         assert_eq!(response.status, 200, "{}", response.text);
-        response.json()["result"].take()
+        let result = response.json()["result"].take();
+        if result["isError"] == true {
+            assert_is_for_scripts(result["content"][0]["text"].as_str().unwrap());
+        }
+        result
     }
 
     pub(super) async fn tools(&self) -> Vec<String> {

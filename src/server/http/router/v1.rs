@@ -20,7 +20,7 @@ use std::sync::LazyLock;
 use axum::extract::Extension;
 use axum::http::StatusCode;
 use axum::middleware::{from_fn, from_fn_with_state};
-use axum::routing::{any, get};
+use axum::routing::{any, get, post_service};
 use axum::{Json, Router};
 use serde::Serialize;
 use serde_json::Value;
@@ -44,11 +44,25 @@ use model::api_token::Scope;
 use model::error::AppError;
 use model::id::ProjectId;
 
+/// Where clients of MCP look for a server of OAuth and register with it, and what is beside `/mcp`. Nothing is there: a redirect to the sign-in page
+/// would be taken for an answer.
+const NOWHERE: [&str; 8] = [
+    "/.well-known",
+    "/.well-known/",
+    "/.well-known/{*rest}",
+    "/register",
+    "/authorize",
+    "/token",
+    "/mcp/",
+    "/mcp/{*rest}",
+];
+
 pub(super) fn routes(state: &AppState) -> Router<AppState> {
     let (endpoints, _) = endpoints().split_for_parts();
     let open = Router::new().route("/api/v1/openapi.json", get(async || Json(description())));
+    let open = NOWHERE.iter().fold(open, |router, path| router.route(path, any(no_such_endpoint)));
     let with_token = endpoints
-        .route_service("/mcp", from_fn(json_rpc::check).layer(mcp::service(state)))
+        .route("/mcp", post_service(from_fn(json_rpc::check).layer(mcp::service(state))))
         .route("/api/v1", any(no_such_endpoint))
         .route("/api/v1/", any(no_such_endpoint))
         .route("/api/v1/{*rest}", any(no_such_endpoint))

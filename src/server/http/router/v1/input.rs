@@ -131,6 +131,25 @@ pub(super) fn is_json(headers: &HeaderMap) -> bool {
     kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
 }
 
+/// The media ranges that contain JSON, the most specific one first.
+const RANGES_OF_JSON: [&str; 3] = ["application/json", "application/*", "*/*"];
+
+/// Whether a client accepts JSON. Without a header, it accepts everything.
+pub(super) fn accepts_json(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let accepted = values.collect::<Vec<_>>().join(",").to_ascii_lowercase();
+    let ranges: Vec<(&str, f32)> = accepted.split(',').filter_map(range_and_weight).collect();
+    let weight = |wanted: &&str| ranges.iter().find(|(range, _)| range == wanted).map(|(_, weight)| *weight);
+    ranges.is_empty() || RANGES_OF_JSON.iter().find_map(weight).is_some_and(|weight| weight > 0.0)
+}
+
+fn range_and_weight(text: &str) -> Option<(&str, f32)> {
+    let mut parts = text.split(';').map(str::trim);
+    let range = parts.next().filter(|range| !range.is_empty())?;
+    let weight = parts.find_map(|part| part.strip_prefix("q=")?.parse().ok());
+    Some((range, weight.unwrap_or(1.0)))
+}
+
 fn must_be_json(headers: &HeaderMap) -> Result<(), Problem> {
     if is_json(headers) {
         return Ok(());

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
-use axum::http::{Method, StatusCode};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use rmcp::model::{
@@ -14,13 +14,20 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
-use super::input::is_json;
-use crate::server::request::problem::OwnFormat;
+use super::input::{accepts_json, is_json};
+use crate::server::request::problem::{OwnFormat, Problem};
+
+/// What `rmcp` requires of each client. Its answers are JSON whatever else a client accepts.
+const ACCEPT_OF_RMCP: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 
 /// A layer of the service at `/mcp`, inside of the one that receives the body.
 pub(super) async fn check(request: Request, next: Next) -> Response {
-    let is_message = request.method() == Method::POST && is_json(request.headers());
-    let (parts, body) = request.into_parts();
+    if !accepts_json(request.headers()) {
+        return not_acceptable().into_response();
+    }
+    let is_message = is_json(request.headers());
+    let (mut parts, body) = request.into_parts();
+    parts.headers.insert(header::ACCEPT, ACCEPT_OF_RMCP);
     // It is in memory, and its size was checked.
     let Ok(body) = to_bytes(body, usize::MAX).await else {
         return Refused::INCOMPLETE.into_response();
@@ -33,6 +40,11 @@ pub(super) async fn check(request: Request, next: Next) -> Response {
         response.extensions_mut().insert(OwnFormat);
     }
     response
+}
+
+fn not_acceptable() -> Problem {
+    let detail = "The answer is JSON. The header Accept must permit application/json.";
+    Problem::new(StatusCode::NOT_ACCEPTABLE, "not_acceptable", detail)
 }
 
 /// The methods that `rmcp` answers. It takes a request whose parameters it cannot read for one with an unknown method.

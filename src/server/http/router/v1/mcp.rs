@@ -1,23 +1,26 @@
 //! `POST /mcp`: the Model Context Protocol (streamable HTTP without sessions), for agents that use Docket as a tool. Its tools
 //! do what the endpoints of the JSON API do, with the same tokens.
 
+mod arguments;
+
 use std::sync::Arc;
 
 use axum::http::request::Parts;
-use rmcp::handler::server::common::schema_for_input;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, JsonObject,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
-use rmcp::schemars::JsonSchema;
 use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use self::arguments::{
+    FallingPagesInput, GetJobInput, ListJobsInput, PageViewsInput, SendFollowUpInput, StartJobInput,
+};
 use super::changed_job::{ChangedJob, FollowedUpJob};
 use super::job_body::JobBody;
 use super::jobs::{self, ListJobs, NewFollowUp, NewJob};
@@ -27,8 +30,8 @@ use crate::server::http::router::bodies;
 use crate::server::request::problem::Problem;
 use crate::server::state::AppState;
 use model::analytics::days::Days;
+use model::analytics::pages::PageRow;
 use model::api_token::Scope;
-use model::day::Day;
 use model::error::{AppError, shortened};
 use model::job::Job;
 use model::links;
@@ -65,7 +68,7 @@ struct ToolKind {
     name: &'static str,
     description: &'static str,
     scope: Scope,
-    schema: fn() -> Result<Arc<rmcp::model::JsonObject>, String>,
+    schema: fn() -> Result<Arc<JsonObject>, String>,
 }
 
 const TOOLS: [ToolKind; 6] = [
@@ -73,138 +76,40 @@ const TOOLS: [ToolKind; 6] = [
         name: "list_jobs",
         description: "List the jobs of a project, the newest first.",
         scope: Scope::JobsRead,
-        schema: schema_for_input::<ListJobsInput>,
+        schema: arguments::schema::<ListJobsInput>,
     },
     ToolKind {
         name: "get_job",
         description: "Get a job with its state and pull request; can wait up to 60 seconds for its end.",
         scope: Scope::JobsRead,
-        schema: schema_for_input::<GetJobInput>,
+        schema: arguments::schema::<GetJobInput>,
     },
     ToolKind {
         name: "start_job",
         description: "Start a job: the documentation agent edits the documentation and opens a pull request. Uses the hourly budget. A \
             retry must have the same idempotency key.",
         scope: Scope::JobsWrite,
-        schema: schema_for_input::<StartJobInput>,
+        schema: arguments::schema::<StartJobInput>,
     },
     ToolKind {
         name: "send_follow_up",
         description: "Send a follow-up prompt to a job. Uses the hourly budget. A retry must have the same idempotency key.",
         scope: Scope::JobsWrite,
-        schema: schema_for_input::<SendFollowUpInput>,
+        schema: arguments::schema::<SendFollowUpInput>,
     },
     ToolKind {
         name: "page_views",
         description: "Page views by page in a range of days, split into people and AI agents, the most viewed page first.",
         scope: Scope::AnalyticsRead,
-        schema: schema_for_input::<PageViewsInput>,
+        schema: arguments::schema::<PageViewsInput>,
     },
     ToolKind {
         name: "falling_pages",
         description: "The pages whose views fell most against the days before; every day of both periods must be in the history.",
         scope: Scope::AnalyticsRead,
-        schema: schema_for_input::<FallingPagesInput>,
+        schema: arguments::schema::<FallingPagesInput>,
     },
 ];
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(crate = "rmcp::schemars")]
-struct ListJobsInput {
-    /// The id of the project.
-    project: String,
-    /// A state, such as active, completed or failed.
-    status: Option<String>,
-    /// Words in prompts and names.
-    q: Option<String>,
-    /// 1 to 100 jobs; 20 by default.
-    limit: Option<usize>,
-    /// `next_cursor` of the page before.
-    cursor: Option<String>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(crate = "rmcp::schemars")]
-struct GetJobInput {
-    /// The id of the project.
-    project: String,
-    /// The id of the job.
-    job: String,
-    /// How many seconds to wait for the end of the job, at most 60.
-    wait: Option<u64>,
-    /// Only the follow-ups before this number: `earlier_follow_ups` of a result, plus 1.
-    follow_ups_before: Option<u32>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(crate = "rmcp::schemars")]
-struct StartJobInput {
-    /// The id of the project.
-    project: String,
-    /// What the documentation agent should do.
-    prompt: String,
-    /// The paths of the pages it is about.
-    #[serde(default)]
-    pages: Vec<String>,
-    /// 1 to 64 letters, digits, - or _; the same in each retry.
-    idempotency_key: String,
-    /// Whether the prompt is queued if the hourly budget is spent.
-    #[serde(default)]
-    queue: bool,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(crate = "rmcp::schemars")]
-struct SendFollowUpInput {
-    /// The id of the project.
-    project: String,
-    /// The id of the job.
-    job: String,
-    prompt: String,
-    /// 1 to 64 letters, digits, - or _; the same in each retry.
-    idempotency_key: String,
-    /// Whether the prompt is queued if the hourly budget is spent.
-    #[serde(default)]
-    queue: bool,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(crate = "rmcp::schemars")]
-struct PageViewsInput {
-    /// The id of the project.
-    project: String,
-    /// The first day (UTC), as 2026-11-01; by default 27 days before `to`. A range has at most 1,100 days.
-    #[schemars(with = "Option<String>")]
-    from: Option<Day>,
-    /// The last day (UTC, inclusive); by default today.
-    #[schemars(with = "Option<String>")]
-    to: Option<Day>,
-    /// A part of the path.
-    q: Option<String>,
-    /// 1 to 250 pages; 50 by default.
-    limit: Option<i64>,
-    /// The number of pages to skip.
-    offset: Option<i64>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(crate = "rmcp::schemars")]
-struct FallingPagesInput {
-    /// The id of the project.
-    project: String,
-    /// The first day (UTC), as 2026-11-01; by default 27 days before `to`. A range has at most 1,100 days.
-    #[schemars(with = "Option<String>")]
-    from: Option<Day>,
-    /// The last day (UTC, inclusive); by default today.
-    #[schemars(with = "Option<String>")]
-    to: Option<Day>,
-}
 
 impl ServerHandler for Tools {
     fn get_info(&self) -> ServerConfig {
@@ -239,7 +144,7 @@ impl ServerHandler for Tools {
             result = call(&caller, &request.name, input) => result,
         };
         Ok(match result {
-            Ok(value) => marked(value).into(),
+            Ok(result) => marked(result).into(),
             Err(CallError::NoSuchTool(error)) => return Err(error),
             Err(CallError::Problem(problem)) => {
                 caller.note_problem(&problem);
@@ -256,7 +161,7 @@ enum CallError {
 }
 
 /// The result of a tool.
-async fn call(caller: &TokenCaller, tool: &str, input: Value) -> Result<Value, CallError> {
+async fn call(caller: &TokenCaller, tool: &str, input: Value) -> Result<JsonObject, CallError> {
     let result = match tool {
         "list_jobs" => list_jobs(caller, input).await,
         "get_job" => get_job(caller, input).await,
@@ -290,7 +195,8 @@ fn caller(context: &RequestContext<RoleServer>) -> Result<TokenCaller, ErrorData
 
 /// A result whose text is marked as untrusted. The text and the structured content are of one value, and count together: one that is too large for a
 /// body is an error.
-fn marked(value: Value) -> CallToolResult {
+fn marked(result: JsonObject) -> CallToolResult {
+    let value = Value::Object(result);
     if !fits_into_tool_result(&value) {
         return CallToolResult::error(vec![ContentBlock::text(TOO_LARGE)]);
     }
@@ -345,25 +251,35 @@ struct PageViewsResult {
     next_offset: Option<u64>,
 }
 
+/// The pages whose views fell most.
+#[derive(Serialize)]
+struct FallingPagesResult {
+    pages: Vec<PageRow>,
+}
+
 fn parsed<T: DeserializeOwned>(input: Value) -> Result<T, Problem> {
     serde_json::from_value(input)
         .map_err(|error| AppError::bad_input(format!("The arguments are not valid: {error}.")).into())
 }
 
-fn written(result: impl Serialize) -> Result<Value, Problem> {
-    serde_json::to_value(result).map_err(|error| {
-        tracing::error!(%error, "a result could not be written as JSON");
-        AppError::internal().into()
-    })
+/// The protocol requires that it is an object.
+fn written(result: impl Serialize) -> Result<JsonObject, Problem> {
+    let error = match serde_json::to_value(result) {
+        Ok(Value::Object(result)) => return Ok(result),
+        Ok(_) => "it is no object".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    tracing::error!(error, "a result could not be written as JSON");
+    Err(AppError::internal().into())
 }
 
-async fn list_jobs(caller: &TokenCaller, input: Value) -> Result<Value, Problem> {
+async fn list_jobs(caller: &TokenCaller, input: Value) -> Result<JsonObject, Problem> {
     let ListJobsInput { project, status, q, limit, cursor } = parsed(input)?;
     let wanted = ListJobs { status, q, limit: limit.or(Some(20)), cursor, ..ListJobs::default() };
     written(jobs::find(caller, &project, wanted, &mut Room::of_tool()).await?)
 }
 
-async fn get_job(caller: &TokenCaller, input: Value) -> Result<Value, Problem> {
+async fn get_job(caller: &TokenCaller, input: Value) -> Result<JsonObject, Problem> {
     let GetJobInput { project, job, wait, follow_ups_before } = parsed(input)?;
     let mut job = jobs::get(caller, &project, &job, wait).await?;
     if let Some(before) = follow_ups_before {
@@ -376,7 +292,10 @@ async fn get_job(caller: &TokenCaller, input: Value) -> Result<Value, Problem> {
 
 /// The result of a tool that sent a prompt. It is never an error, because the client would send the prompt again. So it must also be small enough for
 /// a response without a permit: without its texts, every job is.
-fn changed<T: for<'a> From<&'a Job> + Serialize>(caller: &TokenCaller, job: Job) -> Result<Value, Problem> {
+fn changed<T: for<'a> From<&'a Job> + Serialize>(
+    caller: &TokenCaller,
+    job: Job,
+) -> Result<JsonObject, Problem> {
     if !caller.may(Scope::JobsRead) {
         return written(T::from(&job));
     }
@@ -385,21 +304,22 @@ fn changed<T: for<'a> From<&'a Job> + Serialize>(caller: &TokenCaller, job: Job)
     if fits_into_free_tool_result(&whole) { written(whole) } else { written(short) }
 }
 
-async fn start_job(caller: &TokenCaller, input: Value) -> Result<Value, Problem> {
+async fn start_job(caller: &TokenCaller, input: Value) -> Result<JsonObject, Problem> {
     let StartJobInput { project, prompt, pages, idempotency_key, queue } = parsed(input)?;
+    let (pages, queue) = (pages.unwrap_or_default(), queue.unwrap_or_default());
     let new = NewJob { prompt: Some(prompt), pages, queue, ..NewJob::default() };
     let job = jobs::start(caller, &project, idempotency_key, new).await?;
     changed::<ChangedJob>(caller, job)
 }
 
-async fn send_follow_up(caller: &TokenCaller, input: Value) -> Result<Value, Problem> {
+async fn send_follow_up(caller: &TokenCaller, input: Value) -> Result<JsonObject, Problem> {
     let SendFollowUpInput { project, job, prompt, idempotency_key, queue } = parsed(input)?;
-    let new = NewFollowUp { prompt, queue };
+    let new = NewFollowUp { prompt, queue: queue.unwrap_or_default() };
     let job = jobs::follow_up(caller, &project, job, idempotency_key, new).await?;
     changed::<FollowedUpJob>(caller, job)
 }
 
-async fn list_page_views(caller: &TokenCaller, input: Value) -> Result<Value, Problem> {
+async fn list_page_views(caller: &TokenCaller, input: Value) -> Result<JsonObject, Problem> {
     let PageViewsInput { project, from, to, q, limit, offset } = parsed(input)?;
     let wanted = ListPageViews { from, to, q, limit, offset, ..ListPageViews::default() };
     let mut page = page_views::find(caller, &project, wanted).await?;
@@ -408,12 +328,12 @@ async fn list_page_views(caller: &TokenCaller, input: Value) -> Result<Value, Pr
     written(PageViewsResult { page, next_offset })
 }
 
-async fn falling_pages(caller: &TokenCaller, input: Value) -> Result<Value, Problem> {
+async fn falling_pages(caller: &TokenCaller, input: Value) -> Result<JsonObject, Problem> {
     let FallingPagesInput { project, from, to } = parsed(input)?;
     caller.needs(Scope::AnalyticsRead)?;
     let project = caller.project(&project)?;
     let state = &caller.state();
     let range = Days::new(from, to, state.today()).map_err(AppError::from)?.range();
     let _permit = caller.caller().query_permit().await?;
-    written(state.analytics.falling_pages(&project, range).await?)
+    written(FallingPagesResult { pages: state.analytics.falling_pages(&project, range).await? })
 }

@@ -1,0 +1,129 @@
+//! The arguments of the tools, and their JSON Schemas. Each optional argument may be null: many clients send all arguments.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use rmcp::handler::server::common::schema_for_input;
+use rmcp::model::JsonObject;
+use rmcp::schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use model::day::Day;
+
+/// The schema of the arguments of a tool.
+pub(super) fn schema<T: JsonSchema + Any>() -> Result<Arc<JsonObject>, String> {
+    let mut schema = schema_for_input::<T>()?.as_ref().clone();
+    remove_formats_of_integers(&mut schema);
+    Ok(Arc::new(schema))
+}
+
+/// They are names of Rust's types, such as `uint32`, which validators do not know.
+fn remove_formats_of_integers(schema: &mut JsonObject) {
+    schema
+        .retain(|key, value| key != "format" || !value.as_str().is_some_and(|format| format.contains("int")));
+    schema.values_mut().for_each(remove_formats_in);
+}
+
+fn remove_formats_in(value: &mut Value) {
+    match value {
+        Value::Object(schema) => remove_formats_of_integers(schema),
+        Value::Array(values) => values.iter_mut().for_each(remove_formats_in),
+        _ => {}
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "rmcp::schemars")]
+pub(super) struct ListJobsInput {
+    /// The id of the project.
+    pub(super) project: String,
+    /// A state, such as active, completed or failed.
+    pub(super) status: Option<String>,
+    /// Words in prompts and names.
+    pub(super) q: Option<String>,
+    /// 1 to 100 jobs; 20 by default.
+    pub(super) limit: Option<usize>,
+    /// `next_cursor` of the page before.
+    pub(super) cursor: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "rmcp::schemars")]
+pub(super) struct GetJobInput {
+    /// The id of the project.
+    pub(super) project: String,
+    /// The id of the job.
+    pub(super) job: String,
+    /// How many seconds to wait for the end of the job, at most 60.
+    pub(super) wait: Option<u64>,
+    /// Only the follow-ups before this number: `earlier_follow_ups` of a result, plus 1.
+    pub(super) follow_ups_before: Option<u32>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "rmcp::schemars")]
+pub(super) struct StartJobInput {
+    /// The id of the project.
+    pub(super) project: String,
+    /// What the documentation agent should do.
+    pub(super) prompt: String,
+    /// The paths of the pages it is about.
+    pub(super) pages: Option<Vec<String>>,
+    /// 1 to 64 letters, digits, - or _; the same in each retry.
+    pub(super) idempotency_key: String,
+    /// Whether the prompt is queued if the hourly budget is spent.
+    pub(super) queue: Option<bool>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "rmcp::schemars")]
+pub(super) struct SendFollowUpInput {
+    /// The id of the project.
+    pub(super) project: String,
+    /// The id of the job.
+    pub(super) job: String,
+    pub(super) prompt: String,
+    /// 1 to 64 letters, digits, - or _; the same in each retry.
+    pub(super) idempotency_key: String,
+    /// Whether the prompt is queued if the hourly budget is spent.
+    pub(super) queue: Option<bool>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "rmcp::schemars")]
+pub(super) struct PageViewsInput {
+    /// The id of the project.
+    pub(super) project: String,
+    /// The first day (UTC), as 2026-11-01; by default 27 days before `to`. A range has at most 1,100 days.
+    #[schemars(with = "Option<String>")]
+    pub(super) from: Option<Day>,
+    /// The last day (UTC, inclusive); by default today.
+    #[schemars(with = "Option<String>")]
+    pub(super) to: Option<Day>,
+    /// A part of the path.
+    pub(super) q: Option<String>,
+    /// 1 to 250 pages; 50 by default.
+    pub(super) limit: Option<i64>,
+    /// The number of pages to skip.
+    pub(super) offset: Option<i64>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "rmcp::schemars")]
+pub(super) struct FallingPagesInput {
+    /// The id of the project.
+    pub(super) project: String,
+    /// The first day (UTC), as 2026-11-01; by default 27 days before `to`. A range has at most 1,100 days.
+    #[schemars(with = "Option<String>")]
+    pub(super) from: Option<Day>,
+    /// The last day (UTC, inclusive); by default today.
+    #[schemars(with = "Option<String>")]
+    pub(super) to: Option<Day>,
+}
