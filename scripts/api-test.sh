@@ -17,7 +17,7 @@ trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$folder"' EXIT
 
 main() {
   [[ -x $BINARY ]] || fail "there is no $BINARY: make build"
-  "$BINARY" emulator --addr 127.0.0.1:0 --key mint_api_test --per-hour 100000 >"$folder/emulator.log" &
+  "$BINARY" emulator --addr 127.0.0.1:0 --key mint_of_the_api_test --per-hour 100000 >"$folder/emulator.log" &
   local platform server
   platform=$(word_after 'Base address  ' "$folder/emulator.log")
   check sqlite "sqlite://$folder/docket.db"
@@ -29,7 +29,7 @@ main() {
 # check NAME DATABASE_URL
 check() {
   local name=$1 address tokens=() status=0
-  export DOCKET_DATABASE_URL=$2 DOCKET_UPSTREAM_URL=$platform DOCKET_API_KEY=mint_api_test
+  export DOCKET_DATABASE_URL=$2 DOCKET_UPSTREAM_URL=$platform DOCKET_API_KEY=mint_of_the_api_test
   export DOCKET_PROJECTS=docs=Docs,api=API DOCKET_ADDR=127.0.0.1:0 DOCKET_ADMIN_PASSWORD=of-the-api-test DOCKET_AGENT_PER_HOUR=100000
   "$BINARY" serve 2>"$folder/$name.log" &
   local process=$!

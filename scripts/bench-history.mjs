@@ -18,7 +18,7 @@ await withProcesses(async ({ directory, start }) => {
   const server = start(process.argv[2], ["serve"], {
     DOCKET_ADDR: "127.0.0.1:0",
     DOCKET_UPSTREAM_URL: `http://127.0.0.1:${upstream.address().port}`,
-    DOCKET_API_KEY: "bench",
+    DOCKET_API_KEY: "mint_of_the_bench",
     DOCKET_PROJECTS: "bench=Bench",
     DOCKET_DATABASE_URL: `sqlite://${directory}/docket.db`,
     DOCKET_ADMIN_PASSWORD: PASSWORD,

@@ -51,7 +51,7 @@ async function start() {
       PATH: process.env.PATH,
       DOCKET_ADDR: `127.0.0.1:${port}`,
       DOCKET_UPSTREAM_URL: "http://127.0.0.1:9",
-      DOCKET_API_KEY: "bench",
+      DOCKET_API_KEY: "mint_of_the_bench",
       DOCKET_PROJECTS: "bench=Bench",
       DOCKET_DATABASE_URL: `sqlite://${directory}/docket.db`,
       DOCKET_ADMIN_PASSWORD: "a bench of unrelated words",

@@ -246,7 +246,7 @@ the_image_runs_read_only_and_without_root() {
   if touch "$work/image/usr/x"; then fail "the image can be written"; fi
   same "$(find "$work/image" -xdev -path "$work/image/var/lib/docket" -prune -o -uid 65532 -print)" ""
   same "$(find "$work/image" -xdev -perm /6000)" ""
-  DOCKET_ADDR=127.0.0.1:0 DOCKET_UPSTREAM_URL=https://platform.test DOCKET_API_KEY=mint_test DOCKET_PROJECTS=docs=Docs \
+  DOCKET_ADDR=127.0.0.1:0 DOCKET_UPSTREAM_URL=https://platform.test DOCKET_API_KEY=mint_distribution DOCKET_PROJECTS=docs=Docs \
     serves in_image /usr/bin/docket serve
   [[ -s $work/image/var/lib/docket/docket.db ]]
   same "$(find "$work/image/var/lib/docket" ! -uid 65532)" ""
@@ -256,7 +256,7 @@ the_image_runs_read_only_and_without_root() {
 the_image_trusts_its_authorities_and_resolves_names() {
   (($(grep -c 'BEGIN CERTIFICATE' "$work/image/etc/ssl/certs/ca-certificates.crt") > 100))
   local emulator platform check root=$work/caddy/caddy/pki/authorities/local/root.crt
-  emulator=$(listening "$work/tarball/docket" emulator --addr 127.0.0.1:0 --key mint_test)
+  emulator=$(listening "$work/tarball/docket" emulator --addr 127.0.0.1:0 --key mint_distribution)
   platform=$((20000 + RANDOM % 12000))
   mkdir "$work/caddy"
   printf '{\n\tadmin off\n\tskip_install_trust\n\tauto_https disable_redirects\n}\nhttps://platform.test:%d {\n\tbind 127.0.0.1\n\ttls internal\n\treverse_proxy %s\n}\n' \
@@ -271,7 +271,7 @@ the_image_trusts_its_authorities_and_resolves_names() {
   # As a container engine does.
   echo '127.0.0.1 localhost platform.test' >"$work/hosts"
   mount --bind "$work/hosts" "$work/image/etc/hosts"
-  check=(env DOCKET_UPSTREAM_URL="https://platform.test:$platform" DOCKET_API_KEY=mint_test DOCKET_PROJECTS=docs=Docs)
+  check=(env DOCKET_UPSTREAM_URL="https://platform.test:$platform" DOCKET_API_KEY=mint_distribution DOCKET_PROJECTS=docs=Docs)
   refuses 1 certificate "${check[@]}" "$0" in-image "$work" /usr/bin/docket check
   cat "$work/image/etc/ssl/certs/ca-certificates.crt" "$root" >"$work/authorities"
   mount --bind "$work/authorities" "$work/image/etc/ssl/certs/ca-certificates.crt"
@@ -286,13 +286,13 @@ in_debian() { chroot "$work/debian" "$@"; }
 # changes the required settings, and the platform is the emulator.
 documented() {
   local emulator
-  emulator=$(listening "$work/tarball/docket" emulator --addr 127.0.0.1:0 --key mint_test)
+  emulator=$(listening "$work/tarball/docket" emulator --addr 127.0.0.1:0 --key mint_distribution)
   rm -rf "$work/debian/root/dist"
   cp -r dist "$work/debian/root/dist"
   install -m 755 /dev/stdin "$work/debian/usr/bin/editor" <<<"#!/bin/sh
 sed -i 's|^# upstream_url = .*|upstream_url = \"http://$emulator\"|; s|^# projects = .*|projects = \"docs=Docs\"|' \"\$1\""
   commands_of install "$1"
-  echo mint_test | in_debian sh -ec 'cd /root/dist; exec sh -e /root/commands'
+  echo mint_distribution | in_debian sh -ec 'cd /root/dist; exec sh -e /root/commands'
 }
 
 # commands_of DOCUMENT HEADING: writes /root/commands of the old Debian.

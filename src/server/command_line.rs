@@ -67,7 +67,7 @@ enum Command {
         #[arg(long, env = "DOCKET_EMULATOR_ADDR", value_name = "HOST:PORT", value_parser = listen_address, default_value = "127.0.0.1:4000")]
         addr: SocketAddr,
         /// The admin key it accepts
-        #[arg(long, env = "DOCKET_EMULATOR_KEY", default_value = "mint_emulator")]
+        #[arg(long, env = "DOCKET_EMULATOR_KEY", default_value = "mint_of_the_emulator")]
         key: String,
         /// Pages in each project's documentation
         #[arg(long, env = "DOCKET_EMULATOR_PAGES", value_name = "N", default_value_t = DEFAULT_PAGES)]

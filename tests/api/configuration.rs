@@ -60,6 +60,7 @@ fn invalid_value_is_reported_before_any_port_opens() {
         ("DOCKET_API_KEY", ""),
         ("DOCKET_API_KEY", "two words"),
         ("DOCKET_API_KEY", "mint_é"),
+        ("DOCKET_API_KEY", "mint_0123456789"),
         ("DOCKET_PROJECTS", ""),
         ("DOCKET_PROJECTS", "a/b=Docs"),
         ("DOCKET_PROJECTS", "docs=A,docs=B"),
@@ -125,6 +126,22 @@ fn explicit_configuration_file_must_exist() {
     let without_key = installation.set("DOCKET_API_KEY", KEY);
     // A key in the environment takes precedence over a missing file.
     assert_eq!(without_key.run(&["user", "list"]).code, Some(0));
+}
+
+/// What is masked may not be a text that occurs by chance.
+#[test]
+fn short_admin_key_is_refused() {
+    let words = ["DOCKET_API_KEY", "fewer than 16 characters"];
+    for command in ["serve", "check"] {
+        for key in ["a", "active", "mint_0123456789"] {
+            let installation = Installation::configured(NOWHERE).set("DOCKET_API_KEY", key);
+            refused(&installation, &installation.run(&[command]), &words);
+            let installation =
+                Installation::configured(NOWHERE).unset("DOCKET_API_KEY").set("DOCKET_API_KEY_FILE", "key");
+            std::fs::write(installation.path("key"), format!("{key}\n")).unwrap();
+            refused(&installation, &installation.run(&[command]), &words);
+        }
+    }
 }
 
 #[test]

@@ -58,7 +58,8 @@ async fn missing_or_invalid_key_file_keeps_the_key() {
         let lines = logged(&file.display().to_string());
         lines.iter().filter(|line| line.contains("WARN")).count()
     };
-    for (n, bad) in [Some(""), None, Some("two words"), Some("mint_é"), Some("\n")].into_iter().enumerate() {
+    let bad = [Some(""), None, Some("two words"), Some("mint_é"), Some("\n"), Some("mint_0123456789\n")];
+    for (n, bad) in bad.into_iter().enumerate() {
         match bad {
             Some(text) => replace(&file, text),
             None => std::fs::remove_file(&file).unwrap(),

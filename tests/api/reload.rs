@@ -134,7 +134,7 @@ async fn invalid_configuration_is_not_applied() {
         ("projects = [", "is not valid TOML"),
         ("project = \"docs=Docs,api=API\"", "Unknown key"),
         ("projects = \"docs=Docs,api=API\"\nprojects = \"docs=Docs,api=API\"", "duplicate key"),
-        ("api_key = \"mint_other\"\nprojects = \"\"", "`projects` in"),
+        ("api_key = \"mint_of_another_file\"\nprojects = \"\"", "`projects` in"),
     ] {
         configured.write(more);
         reload(&server, words).await;

@@ -99,6 +99,38 @@ async fn upstream_success_containing_the_key_is_masked() {
     }
 }
 
+/// A changed id would be that of no job or of another one, and a changed status another state.
+#[tokio::test]
+async fn id_and_status_are_never_masked() {
+    let begin = &KEY[..12];
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    let id = format!("job_{begin}");
+    let remote = json!({"id": id, "status": begin, "model": begin});
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(&remote)).await;
+    let job = operator.created("Fix typos").await;
+    assert_eq!(job["remote"]["id"], id);
+    assert_eq!(job["remote"]["status"], begin);
+    assert_eq!(job["remote"]["model"], "•••", "the begin of a key at the end of another text");
+}
+
+#[tokio::test]
+async fn job_whose_id_or_status_has_the_key_is_refused() {
+    for field in ["id", "status"] {
+        let app = TestApp::start().await;
+        let operator = app.operator().await;
+        let response = move |key: &str| {
+            let mut job = remote_job("job_1", "active");
+            job[field] = json!(format!("x{key}"));
+            job
+        };
+        app.upstream.on_create(echoing(201, response)).await;
+        let job = operator.created("Fix typos").await;
+        assert_eq!((&job["state"], &job["remote"]), (&json!("unknown"), &Value::Null), "{field}");
+        assert_no_secret(&app, field).await;
+    }
+}
+
 #[tokio::test]
 async fn path_containing_the_key_is_masked() {
     let app = TestApp::start().await;

@@ -296,5 +296,5 @@ fn collect(stream: impl Read + Send + 'static, output: &Arc<Mutex<String>>) {
 
 /// The admin key of a process, by which the upstream identifies it.
 fn key(replica: usize) -> String {
-    format!("mint_crash_{replica}")
+    format!("mint_crash_test_{replica}")
 }

@@ -16,6 +16,7 @@ use base::config::ApiKey;
 pub(crate) struct CurrentKey {
     /// Such as `the admin key`, for the log.
     name: &'static str,
+    read: fn(&Path) -> Result<ApiKey, String>,
     /// Serializes the checks of the file.
     reloading: Arc<AsyncMutex<()>>,
     state: Arc<Mutex<State>>,
@@ -41,10 +42,15 @@ struct Version {
 }
 
 impl CurrentKey {
-    /// `file`: where the key comes from, if it is from a file.
+    /// The admin key of the upstream. `file`: where it comes from, if it is from a file.
+    pub(crate) fn of_admin(current: ApiKey, file: Option<PathBuf>) -> Self {
+        Self { read: ApiKey::read_admin, ..Self::new("the admin key", current, file) }
+    }
+
+    /// A token. `file`: where it comes from, if it is from a file.
     pub(crate) fn new(name: &'static str, current: ApiKey, file: Option<PathBuf>) -> Self {
         let state = State { file, known: vec![current.clone()], current, seen: None };
-        Self { name, reloading: Arc::default(), state: Arc::new(Mutex::new(state)) }
+        Self { name, read: ApiKey::read, reloading: Arc::default(), state: Arc::new(Mutex::new(state)) }
     }
 
     /// The value of the `Authorization` header. Checks the file each time, on a thread for blocking work, because a
@@ -74,7 +80,7 @@ impl CurrentKey {
         if version == self.state().seen {
             return;
         }
-        let read = ApiKey::read(file);
+        let read = (self.read)(file);
         let mut state = self.state();
         if state.file.as_deref() != Some(file) {
             return;
@@ -95,6 +101,11 @@ impl CurrentKey {
     /// `text` with all known keys masked.
     pub(crate) fn mask(&self, text: &str) -> String {
         self.state().known.iter().fold(text.to_owned(), |text, key| key.mask(&text))
+    }
+
+    /// Whether `text` contains a whole known key.
+    pub(crate) fn is_in(&self, text: &str) -> bool {
+        self.state().known.iter().any(|key| key.is_in(text))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -18,6 +18,9 @@ pub struct ApiKey(SecretString);
 /// such as `mint_`.
 const HARMLESS_BEGINNING: usize = 5;
 
+/// The minimum length of the admin key, in characters: a shorter text may occur by chance in what the upstream sends, where the key is masked.
+const ADMIN_KEY_MIN: usize = 16;
+
 impl ApiKey {
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         if text.is_empty() {
@@ -29,11 +32,23 @@ impl ApiKey {
         Ok(Self(SecretString::from(text)))
     }
 
+    /// Parses the admin key, which is masked and so may not be short.
+    fn parse_admin(text: &str) -> Result<Self, &'static str> {
+        let key = Self::parse(text)?;
+        if key.length() < ADMIN_KEY_MIN {
+            return Err("it has fewer than 16 characters, so it is no complete admin key");
+        }
+        Ok(key)
+    }
+
     /// Reads the key from a file, without surrounding white space.
     pub fn read(file: &Path) -> Result<Self, String> {
-        let text = std::fs::read(file).map_err(|error| format!("it cannot be read: {error}"))?;
-        let text = str::from_utf8(&text).map_err(|_| "it is no text".to_owned())?;
-        Self::parse(text.trim()).map_err(str::to_owned)
+        Self::parse(text_in(file)?.trim()).map_err(str::to_owned)
+    }
+
+    /// Reads the admin key from a file, without surrounding white space.
+    pub fn read_admin(file: &Path) -> Result<Self, String> {
+        Self::parse_admin(text_in(file)?.trim()).map_err(str::to_owned)
     }
 
     /// The value of an `Authorization` header.
@@ -55,6 +70,11 @@ impl ApiKey {
         masked
     }
 
+    /// Whether `text` contains the whole key.
+    pub fn is_in(&self, text: &str) -> bool {
+        text.contains(self.0.expose_secret())
+    }
+
     /// Whether both are the same key.
     pub fn is(&self, other: &Self) -> bool {
         self.0.expose_secret() == other.0.expose_secret()
@@ -66,9 +86,14 @@ impl ApiKey {
     }
 }
 
+fn text_in(file: &Path) -> Result<String, String> {
+    let text = std::fs::read(file).map_err(|error| format!("it cannot be read: {error}"))?;
+    String::from_utf8(text).map_err(|_| "it is no text".to_owned())
+}
+
 /// The configured key, and the file it was read from, if any.
 pub(super) fn api_key(source: &Source) -> Result<(ApiKey, Option<PathBuf>), ConfigError> {
-    if let Some(key) = source.raw.api_key.parse(ApiKey::parse)? {
+    if let Some(key) = source.raw.api_key.parse(ApiKey::parse_admin)? {
         return Ok((key, None));
     }
     source
@@ -76,7 +101,7 @@ pub(super) fn api_key(source: &Source) -> Result<(ApiKey, Option<PathBuf>), Conf
         .api_key_file
         .parse(|path| {
             let file = PathBuf::from(path);
-            let key = ApiKey::read(&file).map_err(|error| format!("{path}: {error}"))?;
+            let key = ApiKey::read_admin(&file).map_err(|error| format!("{path}: {error}"))?;
             Ok::<_, String>((key, Some(file)))
         })?
         .ok_or_else(|| missing("api_key"))
@@ -95,5 +120,12 @@ mod tests {
         for end in 0..=text.len() {
             assert!(!key.mask(&text[..end]).contains("mint_a"), "{}", &text[..end]);
         }
+    }
+
+    #[test]
+    fn short_admin_key_is_refused_and_short_token_is_not() {
+        assert!(ApiKey::parse_admin("mint_0123456789").is_err());
+        assert!(ApiKey::parse_admin("mint_0123456789a").is_ok());
+        assert!(ApiKey::parse("glpat-1").is_ok());
     }
 }

@@ -162,8 +162,10 @@ mod tests {
 
     #[test]
     fn reload_applies_some_settings_and_names_the_rest_without_secrets() {
-        let running = source("api_key = 'mint_one'\nagent_per_hour = 7");
-        let read = source("api_key = 'mint_two'\nagent_per_hour = 9\naddr = '127.0.0.1:4000'\njobs_days = 9");
+        let running = source("api_key = 'mint_number_one_'\nagent_per_hour = 7");
+        let read = source(
+            "api_key = 'mint_number_two_'\nagent_per_hour = 9\naddr = '127.0.0.1:4000'\njobs_days = 9",
+        );
         let changes = Changes::between(&running, read).unwrap();
         assert_eq!(changes.left(), "DOCKET_ADDR, DOCKET_JOBS_DAYS");
         assert_eq!(changes.applied(), "DOCKET_API_KEY, DOCKET_AGENT_PER_HOUR");
@@ -174,17 +176,19 @@ mod tests {
         assert!(changes.has_key());
         assert_eq!(changes.config.budget.agent_per_hour, 9);
         assert_eq!(changes.config.http.addr.port(), 3000, "as it runs");
-        let same = "api_key = 'mint_two'\nagent_per_hour = 9\nprompt_max = 32768";
+        let same = "api_key = 'mint_number_two_'\nagent_per_hour = 9\nprompt_max = 32768";
         let again = Changes::between(&changes.source, source(same));
         assert!(again.unwrap().is_empty());
     }
 
     #[test]
     fn settings_that_depend_on_a_restart_wait_for_it() {
-        let running = source("api_key = 'mint_one'");
+        let running = source("api_key = 'mint_number_one_'");
         let provider = "oidc_issuer = 'https://id.example.com'\noidc_client_id = 'docket'\noidc_client_secret = 's'\noidc_roles = 'a=admin'";
-        let changes =
-            Changes::between(&running, source(&format!("api_key = 'mint_one'\n{provider}\nlog = 'warn'")));
+        let changes = Changes::between(
+            &running,
+            source(&format!("api_key = 'mint_number_one_'\n{provider}\nlog = 'warn'")),
+        );
         let changes = changes.unwrap();
         assert_eq!(changes.applied(), "DOCKET_LOG");
         assert!(
@@ -195,8 +199,8 @@ mod tests {
 
     #[test]
     fn reload_is_refused_if_it_contradicts_running_settings() {
-        let running = source("api_key = 'k'\nhistory_keep_days = 100\nhistory_days = 90");
-        let read = source("api_key = 'k'\nhistory_keep_days = 400\nhistory_days = 300");
+        let running = source("api_key = 'mint_number_one_'\nhistory_keep_days = 100\nhistory_days = 90");
+        let read = source("api_key = 'mint_number_one_'\nhistory_keep_days = 400\nhistory_days = 300");
         let error = Changes::between(&running, read).err().unwrap().0;
         assert!(error.contains("Without DOCKET_HISTORY_KEEP_DAYS"), "{error}");
         let error = Changes::between(&running, source("")).err().unwrap().0;

@@ -7,7 +7,7 @@ use super::*;
 const FILE: &str = r#"
 addr = "127.0.0.1:4000"
 upstream_url = "https://api.example.com/admin"
-api_key = "mint_file"
+api_key = "mint_of_the_file"
 projects = "docs=Docs, api"
 agent_per_hour = 7
 "#;
@@ -36,7 +36,7 @@ fn missing_values_have_the_documented_defaults() {
         "",
         &[
             ("DOCKET_UPSTREAM_URL", "http://127.0.0.1:9"),
-            ("DOCKET_API_KEY", "k"),
+            ("DOCKET_API_KEY", "mint_0123456789a"),
             ("DOCKET_PROJECTS", "docs=Docs"),
         ],
     )

@@ -54,7 +54,7 @@ impl Upstream {
         Ok(Self {
             http: connection::client(config)?,
             base_url: Arc::new(config.base_url.clone()),
-            key: CurrentKey::new("the admin key", config.api_key.clone(), config.api_key_file.clone()),
+            key: CurrentKey::of_admin(config.api_key.clone(), config.api_key_file.clone()),
             deadline: config.timeout,
             governor,
             clock,
@@ -234,13 +234,19 @@ impl Upstream {
         body::read(response).await
     }
 
-    /// The job in a response, with the key masked in case the upstream repeats it.
+    /// The job in a response, with the key masked in case the upstream repeats it. Id and status decide what Docket does, so they are never changed:
+    /// a job with the key in one of them is refused.
     fn job_in(&self, response_body: &[u8]) -> Result<RemoteJob, UpstreamError> {
         let job = decode::job(response_body)?;
+        if self.key.is_in(&job.id) || self.key.is_in(&job.status) {
+            return Err(UpstreamError::BadAnswer("a job whose id or status contains the key".to_owned()));
+        }
         let mask = |text: String| self.key.mask(&text);
+        let is_truncated = job.status.chars().count() >= decode::TEXT_MAX_CHARS;
         Ok(RemoteJob {
-            id: mask(job.id),
-            status: mask(job.status),
+            id: job.id,
+            // A truncated one may end with a part of the key.
+            status: if is_truncated { mask(job.status) } else { job.status },
             model: job.model.map(mask),
             repository: job.repository.map(mask),
             git_ref: job.git_ref.map(mask),
