@@ -118,7 +118,7 @@ async fn words_of_a_failing_platform_are_in_the_reason() {
     let app = TestApp::start().await;
     let olga = app.operator().await;
     for status in [500, 503] {
-        let words = format!("no <disk>\nleft {}", "x".repeat(400));
+        let words = format!("no <disk>\nleft {}", "x".repeat(400)).replace("left", "\u{202e}le\u{200b}ft");
         app.upstream.reset().await;
         app.upstream.on_create(ResponseTemplate::new(status).set_body_json(json!({ "error": words }))).await;
         let job = olga.created(&format!("Fix {status}")).await;
@@ -227,6 +227,30 @@ async fn follow_up_with_an_invalid_response_is_unknown() {
         app.lift_pauses().await;
         app.upstream.on_follow_up(response).await;
         a_follow_up_ends(&app, &operator, &job, "unknown", &name).await;
+    }
+}
+
+/// The status that refuses a key, and that of a limit, have advice of Docket's own: the words of the platform are beside it.
+#[tokio::test]
+async fn words_of_the_platform_are_beside_the_advice() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    for (status, advice) in [(401, "An administrator has to check it."), (429, "limit for this hour")] {
+        app.upstream.reset().await;
+        app.lift_pauses().await;
+        let answer = |body: Value| ResponseTemplate::new(status).set_body_json(body);
+        app.upstream.on_create(answer(json!({"error": "<ended> today"}))).await;
+        app.upstream
+            .on_views(answer(json!({"error": "bad", "details": [{"message": "wait\u{202e} a bit"}]})))
+            .await;
+        let job = operator.created("Fix typos").await;
+        assert_eq!(job["state"], "rejected");
+        let reason = job["reason"].as_str().unwrap();
+        let words = format!("(status {status}: “<ended> today”)");
+        assert!(reason.contains(&words) && reason.contains(advice), "{reason}");
+        app.lift_pauses().await;
+        let refused = operator.post("/api/analytics/views", &[("project", "docs")]).await;
+        assert!(refused.text.contains(&format!("(status {status}: “bad; wait a bit”)")), "{}", refused.text);
     }
 }
 

@@ -2,7 +2,12 @@
 
 /// Whether `name` has no control, invisible or direction-changing characters.
 pub fn is_plain(name: &str) -> bool {
-    !name.chars().any(|letter| letter.is_control() || is_unseen(letter))
+    name.chars().all(is_plain_letter)
+}
+
+/// Whether it is no control, invisible or direction-changing character.
+pub fn is_plain_letter(letter: char) -> bool {
+    !letter.is_control() && !is_unseen(letter)
 }
 
 /// Direction marks and overrides, line and paragraph separators, and zero-width spaces. Joiners are allowed, because some

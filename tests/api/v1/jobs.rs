@@ -53,6 +53,31 @@ async fn job_is_started_once_for_each_key() {
     assert_eq!(app.operator().await.job(&job).await["prompt"], body["prompt"], "people see it, too");
 }
 
+/// Neither the answer nor its description says that the platform has what it refused.
+#[tokio::test]
+async fn refused_prompt_is_described_as_refused() {
+    let app = TestApp::start().await;
+    let script = Script::of(&app).await;
+    for (status, state) in [(400, "rejected"), (403, "rejected"), (408, "unknown"), (502, "unknown")] {
+        app.upstream.reset().await;
+        let answer = json!({"error": "the prompt names no page"});
+        app.upstream.on_create(ResponseTemplate::new(status).set_body_json(answer)).await;
+        let job = started(&script, &format!("refused-{status}"), json!({"prompt": "Fix typos"})).await;
+        let platform = [&job["platform_id"], &job["platform_status"]];
+        assert_eq!((&job["state"], platform), (&json!(state), [&Value::Null; 2]), "{status}");
+        assert!(job["reason"].as_str().unwrap().contains("the prompt names no page"), "{job}");
+    }
+    let description = app.anonymous().get("/api/v1/openapi.json").await.json();
+    for path in ["jobs", "jobs/{job}/messages"] {
+        let answers =
+            &description["paths"][format!("/api/v1/projects/{{project}}/{path}")]["post"]["responses"];
+        for status in ["201", "202"] {
+            let words = answers[status]["description"].as_str().unwrap();
+            assert!(!words.contains("receiv") && !words.contains("has the prompt"), "{words}");
+        }
+    }
+}
+
 /// They pass the first look-up of the key together. A token may send 30 requests at once.
 #[tokio::test]
 async fn simultaneous_requests_with_one_key_are_refused_in_words_for_scripts() {

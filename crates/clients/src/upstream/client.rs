@@ -25,6 +25,7 @@ use base::instruments::{Instruments, UpstreamOutcome, operation_label};
 use base::traces;
 use model::id::ProjectId;
 use model::job::RemoteJob;
+use model::name::is_plain_letter;
 
 /// A handle on the upstream; clones share its connections.
 #[derive(Clone)]
@@ -173,7 +174,7 @@ impl Upstream {
             let outcome = self.one_try(request, tries, deadline).await;
             tries += 1;
             let Err(error) = &outcome else { return outcome };
-            if let UpstreamError::LimitReached { pause } = error {
+            if let UpstreamError::LimitReached { pause, .. } = error {
                 self.governor.pause(permit, *pause).await;
             }
             let now = Instant::now();
@@ -215,7 +216,8 @@ impl Upstream {
         traces::attempted(span, status.as_u16());
         if status == StatusCode::TOO_MANY_REQUESTS {
             let pause = retry::after(response.headers().get(RETRY_AFTER), self.clock.now());
-            return Err(UpstreamError::LimitReached { pause });
+            let words = self.quoted(&body::read(response).await.unwrap_or_default());
+            return Err(UpstreamError::LimitReached { pause, words });
         }
         // A proxy may send 408 although the platform has the request.
         if status.is_client_error() && status != StatusCode::REQUEST_TIMEOUT {
@@ -228,7 +230,7 @@ impl Upstream {
         }
         if !status.is_success() {
             let explanation = body::read(response).await.unwrap_or_default();
-            let words = self.words(&explanation).map(|words| format!(": “{words}”")).unwrap_or_default();
+            let words = self.quoted(&explanation);
             return Err(UpstreamError::Status { status: status.as_u16(), words });
         }
         body::read(response).await
@@ -269,10 +271,15 @@ impl Upstream {
         self.words(body).unwrap_or_else(without)
     }
 
-    /// The platform's own words in the body of an error, on one line of limited length.
+    /// A colon and the platform's own words, or nothing.
+    fn quoted(&self, body: &[u8]) -> String {
+        self.words(body).map(|words| format!(": “{words}”")).unwrap_or_default()
+    }
+
+    /// The platform's own words in the body of an error, on one line of limited length, in which no character changes the direction of other text.
     fn words(&self, body: &[u8]) -> Option<String> {
         let masked = self.key.mask(&decode::error_message(body)?);
-        Some(masked.chars().filter(|c| !c.is_control()).take(300).collect())
+        Some(masked.chars().filter(|letter| is_plain_letter(*letter)).take(300).collect())
     }
 
     fn url(&self, segments: &[&str]) -> Url {

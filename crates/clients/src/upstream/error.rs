@@ -14,9 +14,9 @@ pub enum UpstreamError {
     /// No connection was made: definitely not accepted.
     #[error("no connection to the platform could be made ({0})")]
     NotConnected(String),
-    /// Status 429: definitely not accepted, and nothing of this kind may be sent for `pause`.
-    #[error("the platform's own limit is reached")]
-    LimitReached { pause: Duration },
+    /// Status 429: definitely not accepted, and nothing of this kind may be sent for `pause`. `words` as for [`Self::Status`].
+    #[error("the platform's own limit is reached{words}")]
+    LimitReached { pause: Duration, words: String },
     /// Another 4xx status than 408: definitely not accepted.
     #[error("the platform refused with status {status}: {message}")]
     Refused { status: u16, message: String },
@@ -75,22 +75,33 @@ impl UpstreamError {
     pub fn delivery_reason(&self) -> String {
         match self {
             Self::NotConnected(_) => "The platform could not be reached, so nothing was started.".to_owned(),
-            Self::LimitReached { .. } => {
-                "The platform's limit for this hour is used up, so nothing was started.".to_owned()
+            Self::LimitReached { words, .. } => {
+                format!(
+                    "The platform's limit for this hour is used up (status 429{words}), so nothing was started."
+                )
             }
-            Self::Refused { status: 401, .. } => {
-                "The platform did not accept Docket's key, so nothing was started. An administrator has to check it.".to_owned()
+            Self::Refused { status: 401, message } => {
+                format!(
+                    "The platform did not accept Docket's key (status 401: “{message}”), so nothing was started. An administrator has to check it."
+                )
             }
-            Self::Refused { message, .. } => format!("The platform refused it, so nothing was started: {message}"),
-            Self::TimedOut => "The platform did not answer in time. It may or may not have started the work.".to_owned(),
+            Self::Refused { message, .. } => {
+                format!("The platform refused it, so nothing was started: {message}")
+            }
+            Self::TimedOut => {
+                "The platform did not answer in time. It may or may not have started the work.".to_owned()
+            }
             Self::BrokenOff => {
                 "The platform closed the connection. It may or may not have started the work.".to_owned()
             }
             Self::Status { status, words } => {
-                format!("The platform failed (status {status}{words}). It may or may not have started the work.")
+                format!(
+                    "The platform failed (status {status}{words}). It may or may not have started the work."
+                )
             }
             Self::BadAnswer(_) => {
-                "The platform's answer could not be understood. It may or may not have started the work.".to_owned()
+                "The platform's answer could not be understood. It may or may not have started the work."
+                    .to_owned()
             }
         }
     }
@@ -107,13 +118,17 @@ impl From<UpstreamError> for AppError {
                 ErrorCode::UpstreamFailed,
                 "The platform could not be reached. Please try again in a moment.".to_owned(),
             ),
-            UpstreamError::Refused { status: 401, .. } => (
+            UpstreamError::Refused { status: 401, message } => (
                 ErrorCode::UpstreamFailed,
-                "The platform did not accept Docket's key. An administrator has to check it.".to_owned(),
+                format!(
+                    "The platform did not accept Docket's key (status 401: “{message}”). An administrator has to check it."
+                ),
             ),
-            UpstreamError::LimitReached { .. } => (
+            UpstreamError::LimitReached { words, .. } => (
                 ErrorCode::BudgetSpent,
-                "The platform's limit for this hour is used up. Try again later.".to_owned(),
+                format!(
+                    "The platform's limit for this hour is used up (status 429{words}). Try again later."
+                ),
             ),
             UpstreamError::Refused { message, .. } => {
                 (ErrorCode::UpstreamFailed, format!("The platform refused the request: “{message}”."))

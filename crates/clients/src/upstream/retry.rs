@@ -69,7 +69,7 @@ impl Retries {
         }
         let jitter = rand::rng().random_range(Duration::ZERO..=FIRST_PAUSE * 2_u32.pow(tries - 1));
         let pause = match error {
-            UpstreamError::LimitReached { pause } => *pause + jitter,
+            UpstreamError::LimitReached { pause, .. } => *pause + jitter,
             _ => jitter,
         };
         (now + pause < latest && self.allow(now)).then_some(pause)
@@ -150,7 +150,7 @@ mod tests {
             UpstreamError::NotConnected("refused".to_owned()),
             failed(503),
             failed(500),
-            UpstreamError::LimitReached { pause: Duration::ZERO },
+            UpstreamError::LimitReached { pause: Duration::ZERO, words: String::new() },
             UpstreamError::BrokenOff,
             UpstreamError::TimedOut,
             UpstreamError::BadAnswer("cut".to_owned()),
