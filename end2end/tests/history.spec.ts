@@ -1,6 +1,7 @@
 /** Live or daily data: the page shows which, with the progress of the history and the cost of missing days. */
 import { day, grouped, inUrl, stored, lately, longAgo, UNTIL_STORED, shownRange } from "../fixtures/days.ts";
-import { UNTIL_DONE, at, expect, open, test } from "../fixtures/docket.ts";
+import { PROJECT, UNTIL_DONE, at, expect, open, test } from "../fixtures/docket.ts";
+import { change, mergedOn, percentage, sum } from "../fixtures/emulator.ts";
 
 const ANALYTICS = at("/analytics");
 const notice = ".history-notice";
@@ -37,10 +38,10 @@ test("days before the window are fetched for 90-day comparisons", async ({ page,
   await expect(page.locator(".change").first()).toHaveText(/^[+−].+%$|^0%$/);
 });
 
-test("today is not compared with the complete day before", async ({ page, api }) => {
+test("today is not compared with the complete day before", async ({ page, api, emulator }) => {
   test.setTimeout(300_000);
   await stored(api, { from: day(1), to: day(0) });
-  const yesterday = (await api.pages({ from: day(1), to: day(1) })).totals.total;
+  const yesterday = sum(await emulator.pages(PROJECT, { from: day(1), to: day(1) })).total;
   await open(page, ANALYTICS);
   await page.getByRole("link", { name: "Today", exact: true }).click();
   const beside = page.locator(".change").first().or(page.getByRole("heading", { name: "No views in these days" }));
@@ -48,24 +49,26 @@ test("today is not compared with the complete day before", async ({ page, api })
   await expect(page.locator(".chart"), "one day is a table").toHaveCount(0);
 });
 
-test("job page shows views before and after, or a notice", async ({ page, api }) => {
+test("job page shows views before and after, or a notice", async ({ page, api, emulator }) => {
   test.setTimeout(300_000);
   await stored(api);
-  const { markers } = await api.trend(lately());
-  const first = markers[0]?.job ?? "";
+  const first = await api.jobThat(({ prompt }) => prompt.startsWith("Rewrite the quickstart"));
+  const { before, after } = await emulator.around(PROJECT, "/quickstart", mergedOn(first.changed_at));
   const last = await api.start("emulator:pull-request Check the steps", { paths: "/quickstart" });
   await expect.poll(async () => (await api.job(last.id)).state, UNTIL_DONE).toBe("completed");
   await open(page, at(`/jobs/${last.id}`));
   await expect(page.locator(".job-effects li").first()).toContainText("Not merged yet: views are compared from the merge on");
-  await open(page, at(`/jobs/${first}`));
+  await open(page, at(`/jobs/${first.id}`));
   const effect = page.locator(".job-effects li").first();
-  await expect(effect).toContainText(/views before, .+ after; AI share .+ → .+ Compared over (7|14) days each\.|Too few views to tell/);
+  const views = `${grouped(before.total)} views before, ${grouped(after.total)} after`;
+  const moved = `AI share ${percentage(before)}% → ${percentage(after)}%`;
+  await expect(effect).toContainText(`${change(after.total, before.total)}: ${views}; ${moved}. Compared over 14 days each.`);
   await effect.getByRole("link").click();
   await expect(page.locator(".one-page")).toBeVisible();
   await expect(page.getByText(/^Compares full weeks before and after the merge, .+ \(pages with 20\+ views\)\. Correlation, not proof\.$/)).toBeVisible();
 });
 
-test("missing days are fetched on request, then shown by day", async ({ page, api }) => {
+test("missing days are fetched on request, then shown by day", async ({ page, api, emulator }) => {
   test.setTimeout(300_000);
   // A separate range, so that no other test uses it.
   const range = { from: day(301), to: day(300) };
@@ -77,6 +80,8 @@ test("missing days are fetched on request, then shown by day", async ({ page, ap
   // The open page updates itself.
   await expect(page.locator(".chart")).toBeVisible({ timeout: 30_000 });
   await expect(page.locator(notice)).toHaveCount(0);
+  const days = await emulator.byDay(PROJECT, range);
+  await expect(page.locator(".as-table tbody tr td:nth-child(2)")).toHaveText(days.map(({ total }) => grouped(total)));
 });
 
 test("days for a comparison are fetched in place; figures update", async ({ page, api }) => {

@@ -1,8 +1,9 @@
 /** The trend: its columns match the endpoint's figures, by sight, pointer, keyboard and screen reader. */
 import type { Page } from "@playwright/test";
-import type { Trend } from "../fixtures/api.ts";
+import type { Counts } from "../fixtures/api.ts";
 import { WITHOUT_SCRIPT, day, grouped, inUrl, stored, lately, shown, shownRange, shownWithWeekday } from "../fixtures/days.ts";
-import { at, expect, open, test } from "../fixtures/docket.ts";
+import { PROJECT, at, expect, open, test } from "../fixtures/docket.ts";
+import { percentage } from "../fixtures/emulator.ts";
 
 const ANALYTICS = at("/analytics");
 
@@ -11,10 +12,14 @@ test.beforeEach(async ({ api }) => {
   await stored(api);
 });
 
-/** The first lines of the tooltip of a day. */
-function readout({ day, human, ai, total, unfinished }: Trend["points"][number]): RegExp {
-  const name = `${shownWithWeekday(day)}${unfinished ? " \\(incomplete\\)" : ""}`;
-  return new RegExp(`^${[name, `Views\\s${grouped(total)}`, `People\\s${grouped(human)}`, `AI\\s${grouped(ai)}`, "AI share\\s[<>]?\\d+%"].join(",?\\s+")}`);
+type Point = Counts & { day: string };
+
+/** The first lines of the tooltip of a complete day. */
+function readout(point: Point | undefined): RegExp {
+  if (!point) throw new Error("there is no such day");
+  const { day, human, ai, total } = point;
+  const lines = [shownWithWeekday(day), `Views\\s${grouped(total)}`, `People\\s${grouped(human)}`, `AI\\s${grouped(ai)}`, `AI share\\s${percentage(point)}%`];
+  return new RegExp(`^${lines.join(",?\\s+")}`);
 }
 
 /** The rendered columns: each day with the heights of its parts, as fractions of the plot. */
@@ -33,18 +38,15 @@ async function tableOfTrend(page: Page): Promise<string[][]> {
 }
 
 /** The rows of a trend in the table. */
-const written = ({ points }: Trend, locale?: string) =>
-  points.map(({ day, human, ai, total, unfinished }) => [
-    `${shownWithWeekday(day, locale)}${unfinished ? " (incomplete)" : ""}`,
-    ...[total, human, ai].map(grouped),
-  ]);
+const written = (points: Point[], locale?: string) =>
+  points.map(({ day, human, ai, total }) => [shownWithWeekday(day, locale), ...[total, human, ai].map(grouped)]);
 
 /** A complete range, so that two requests get the same response. */
 const complete = () => ({ from: day(28), to: day(1) });
 
-test("columns of days are proportional to the endpoint's figures", async ({ page, api }) => {
+test("columns of days are proportional to the platform's figures", async ({ page, emulator }) => {
   await open(page, `${ANALYTICS}?${inUrl(complete())}`);
-  const { points } = await api.trend(complete());
+  const points = await emulator.byDay(PROJECT, complete());
   const shown = await columns(page);
   expect(shown.map((column) => column.day)).toEqual(points.map((point) => point.day));
   const tallest = Math.max(...points.map(({ human, ai }) => human + ai));
@@ -56,7 +58,7 @@ test("columns of days are proportional to the endpoint's figures", async ({ page
       expect(shown[at]?.heights[part]).toBeCloseTo((count / tallest) * top, 1.9);
     }
   }
-  expect(await tableOfTrend(page)).toEqual(written({ points, markers: [], annotations: [] }));
+  expect(await tableOfTrend(page)).toEqual(written(points));
 });
 
 test("side by side is a link and in the URL", async ({ page }) => {
@@ -72,19 +74,19 @@ test("side by side is a link and in the URL", async ({ page }) => {
   await expect(page).toHaveURL(ANALYTICS);
 });
 
-test("arrow keys move between days and announce each", async ({ page, api }) => {
+test("arrow keys move between days and announce each", async ({ page, emulator }) => {
   await open(page, `${ANALYTICS}?${inUrl(complete())}`);
-  const { points } = await api.trend(complete());
+  const points = await emulator.byDay(PROJECT, complete());
   const status = page.getByRole("figure").getByRole("status");
   await expect(status).toContainText("By day");
   await page.getByRole("slider", { name: "Days" }).focus();
-  await expect(status).toHaveText(readout(points[27] as Trend["points"][number]));
+  await expect(status).toHaveText(readout(points[27]));
   await page.keyboard.press("ArrowLeft");
-  await expect(status).toHaveText(readout(points[26] as Trend["points"][number]));
+  await expect(status).toHaveText(readout(points[26]));
   await page.keyboard.press("Home");
-  await expect(status).toHaveText(readout(points[0] as Trend["points"][number]));
+  await expect(status).toHaveText(readout(points[0]));
   await page.keyboard.press("ArrowRight");
-  await expect(status).toHaveText(readout(points[1] as Trend["points"][number]));
+  await expect(status).toHaveText(readout(points[1]));
   const second = points[1]?.day ?? "";
   await expect(page.getByRole("slider", { name: "Days" })).toHaveAttribute("aria-valuetext", shownWithWeekday(second));
   await expect(page.locator(".chart-cursor")).toHaveCount(1);
@@ -96,16 +98,17 @@ async function middle(page: Page, at: number) {
   return { x: (box?.x ?? 0) + ((box?.width ?? 0) * (at + 0.5)) / 28, y: (box?.y ?? 0) + 40 };
 }
 
-test("pointer opens the column's tooltip with comparison and jobs", async ({ page, api }) => {
+test("pointer opens the column's tooltip with comparison and jobs", async ({ page, api, emulator }) => {
   await open(page, `${ANALYTICS}?${inUrl(complete())}`);
-  const { points, markers } = await api.trend(complete());
+  const { markers } = await api.trend(complete());
+  const [points, before] = [await emulator.byDay(PROJECT, complete()), await emulator.byDay(PROJECT, { from: day(56), to: day(29) })];
   const tip = page.locator(".chart-tip");
   await expect(tip).toBeHidden();
   for (const at of [0, 10, 27]) {
     const { x, y } = await middle(page, at);
     await page.mouse.move(x, y);
-    await expect(tip).toHaveText(readout(points[at] as Trend["points"][number]));
-    await expect(tip).toContainText(/Before\s[\d,]+/);
+    await expect(tip).toHaveText(readout(points[at]));
+    await expect(tip).toContainText(new RegExp(`Before\\s${grouped(before[at]?.total ?? 0)}\\b`));
     const [box, plot] = [await tip.boundingBox(), await page.locator(".chart-plot").boundingBox()];
     expect(Math.abs((box?.x ?? 0) + (at < 14 ? 0 : (box?.width ?? 0)) - x), "the tooltip is at the pointer").toBeLessThan(20);
     expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual((plot?.x ?? 0) + (plot?.width ?? 0) + 1);
@@ -175,12 +178,12 @@ test("Shift with arrow keys selects days, and Enter opens them", async ({ page, 
 test.describe("by touch", () => {
   test.use({ hasTouch: true });
 
-  test("tooltip stays, and a second touch opens the day", async ({ page, api }) => {
+  test("tooltip stays, and a second touch opens the day", async ({ page, emulator }) => {
     await open(page, `${ANALYTICS}?${inUrl(complete())}`);
-    const { points } = await api.trend(complete());
+    const points = await emulator.byDay(PROJECT, complete());
     const { x, y } = await middle(page, 10);
     await page.touchscreen.tap(x, y);
-    await expect(page.locator(".chart-tip")).toHaveText(readout(points[10] as Trend["points"][number]));
+    await expect(page.locator(".chart-tip")).toHaveText(readout(points[10]));
     await expect(page).toHaveURL(`${ANALYTICS}?${inUrl(complete())}`);
     await page.touchscreen.tap(x, y);
     await expect(page).toHaveURL(`${ANALYTICS}?from=${points[10]?.day}&to=${points[10]?.day}`);
@@ -216,7 +219,7 @@ test("note is written below its day, changed, and deleted", async ({ page, perso
 
   await note.getByText("Edit", { exact: true }).click();
   await note.getByRole("button", { name: "Delete this note" }).click();
-    await expect(note).toHaveCount(0);
+  await expect(note).toHaveCount(0);
 });
 
 test("invalid note is refused with a message; text stays", async ({ page, trouble }) => {
@@ -270,13 +273,13 @@ test("overview shows the same week", async ({ page, api }) => {
 test.describe("without JavaScript", () => {
   test.use({ javaScriptEnabled: false });
 
-  test("chart, summary and table are the same", async ({ page, api, visit, demo, person }) => {
+  test("chart, summary and table are the same", async ({ page, emulator, visit, demo, person }) => {
     const url = `${ANALYTICS}?${inUrl(complete())}`;
     await page.goto(url);
     const plain = await page.locator(".chart-plot svg[role=img]").innerHTML();
     await expect(page.locator(".readout")).toContainText(`By day, ${shownRange(28, 1, WITHOUT_SCRIPT)}:`);
     await expect(page.getByRole("slider")).toHaveCount(0);
-    expect(await tableOfTrend(page)).toEqual(written(await api.trend(complete()), WITHOUT_SCRIPT));
+    expect(await tableOfTrend(page)).toEqual(written(await emulator.byDay(PROJECT, complete()), WITHOUT_SCRIPT));
     const lively = await visit(demo, { storageState: person.session, javaScriptEnabled: true });
     await open(lively, url);
     expect(await lively.locator(".chart-plot svg[role=img]").innerHTML()).toBe(plain);
