@@ -19,6 +19,7 @@ for (const [javaScriptEnabled, text] of [[true, "A sentence that nobody else nee
     await page.getByLabel("Prompt").fill(`emulator:no-changes ${text}`);
     await page.getByRole("button", { name: "Start job" }).click();
     const job = await jobOf(page);
+    await expect(page.getByText(text).first()).toBeVisible();
 
     await page.goto("/admin/upstream");
     await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Audit log" }).click();
@@ -77,6 +78,7 @@ test("records beyond the hourly limit are counted in a notice", async ({ page, p
   await open(page, `${AUDIT}?person=${person.username}&action=sign_in`);
   await expect(rows(page)).toHaveCount(20);
   await expect(page.getByRole("status").getByRole("listitem")).toHaveText(new RegExp(`^${person.username}: Sign-in, .*: 7 more since `, "i"));
+  await expect(page.getByText("Not recorded one by one")).toBeVisible();
   await expect(page.getByText(/The first 20 events an hour .* Further ones are counted/)).toBeVisible();
   await open(page, `${AUDIT}?person=nobody`);
   await expect(page.getByText("Not recorded one by one")).toHaveCount(0);
@@ -93,6 +95,7 @@ test("log shows its verification and can be exported", async ({ page, person }) 
   expect(file.suggestedFilename()).toMatch(/^audit-\d{4}-\d\d-\d\d\.csv$/);
   const lines = (await readFile((await file.path())!, "utf8")).trim().split("\r\n");
   expect(lines[0]).toBe('"number","at","who","from","action","outcome","project","subject","detail","who_id"');
+  expect(lines.length, "the head and records").toBeGreaterThan(1);
   expect(lines.slice(1).every((line) => line.includes(`,"${person.username}",`))).toBe(true);
 });
 

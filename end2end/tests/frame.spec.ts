@@ -252,11 +252,11 @@ test.describe("on a screen 390 px wide", () => {
   test.use({ viewport: { width: 390, height: 844 }, hasTouch: true });
 
   test("no page is wider than the screen", async ({ page, api, visit, demo }) => {
-    const { jobs } = await api.jobs();
     const long = await api.start(`${"Unbreakable".repeat(40)} ${"https://example.com/".repeat(10)}`, {
       paths: `/${"deep/".repeat(60)}, /quickstart`,
     });
-    const states = ["completed", "failed", "rejected", "unknown"].map((state) => jobs.find((job) => job.state === state)?.id);
+    const states: string[] = [];
+    for (const state of ["completed", "failed", "rejected", "unknown"]) states.push((await api.jobThat((job) => job.state === state)).id);
     const paths = ["", "/jobs", "/jobs?q=nothing-is-called-so", "/jobs/new", "/analytics", "/analytics?limit=250&page=2", "/analytics?from=2020-01-01&to=2020-01-02"];
     for (const path of [...paths, ...[long.id, ...states].map((id) => `/jobs/${id}`)]) {
       await open(page, at(path));

@@ -28,6 +28,7 @@ for (const javaScriptEnabled of [true, false]) {
       const rows = page.getByRole("list", { name: "Jobs" }).getByRole("listitem");
       await expect(rows.first()).toBeVisible();
       const links = page.getByRole("link", { name: /^Pull request #\d+/ });
+      await expect(links).not.toHaveCount(0);
       for (const link of await links.all()) await expect(link).toHaveAccessibleName(/, merged$/);
       await expect(page.getByRole("list", { name: "Applied filters" })).toContainText("Merged");
     });

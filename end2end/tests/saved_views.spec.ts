@@ -43,7 +43,10 @@ test("shared view is in a colleague's list with its owner", async ({ serve, visi
   const docket = await serve({ people: [olga, victor] });
   const [hers, his] = [await visit(docket, { as: olga }), await visit(docket, { as: victor })];
   await open(hers, at("/jobs?needs=attention"));
-  await save(hers, "Needs a look");
+  await hers.getByText("Save this view").click();
+  await expect(hers.getByLabel("For everyone")).toBeVisible();
+  await hers.getByLabel("Name", { exact: true }).fill("Needs a look");
+  await hers.getByRole("button", { name: "Save view" }).click();
   await expect(views(hers).getByRole("link", { name: "Needs a look" })).toBeVisible();
   await open(his, at("/jobs"));
   await expect(views(his)).toHaveCount(0);
