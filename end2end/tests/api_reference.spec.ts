@@ -8,6 +8,7 @@ for (const javaScriptEnabled of [true, false]) {
     await page.getByRole("main").getByRole("link", { name: "JSON API" }).click();
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("JSON API");
     const description = await (await page.request.get("/api/v1/openapi.json")).json();
+    expect(Object.keys(description.paths)).toContain("/api/v1/projects/{project}/jobs");
     for (const [path, item] of Object.entries<Record<string, unknown>>(description.paths)) {
       for (const method of Object.keys(item)) {
         await expect(page.getByRole("heading", { name: `${method.toUpperCase()} ${path}`, exact: true })).toBeVisible();

@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
-import type { Api } from "../fixtures/api.ts";
-import { at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
+import { Api } from "../fixtures/api.ts";
+import { PROJECT, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
 
 const rows = (page: Page) => page.getByRole("list", { name: "Jobs" }).getByRole("listitem");
 const checks = (page: Page) => rows(page).getByRole("checkbox");
@@ -133,8 +133,15 @@ test("invalid tag is refused with a message", async ({ page, api, trouble }) => 
 
 test("viewer has no controls to organize jobs", async ({ serve, visit }) => {
   const viewer = { username: "victor", password: "reads-only-1", role: "viewer" } as const;
-  const page = await visit(await serve({ people: [viewer] }), { as: viewer });
-  await open(page, at("/jobs"));
+  const docket = await serve({ people: [viewer] });
+  const administrator = await visit(docket, { storageState: docket.session });
+  const job = await new Api(administrator.request, docket.url, PROJECT).start("emulator:slow Not for a viewer");
+  const page = await visit(docket, { as: viewer });
+  for (const [each, boxes] of [[administrator, 1], [page, 0]] as const) {
+    await open(each, at("/jobs"));
+    await expect(badge(each, job.id)).toBeVisible();
+    await expect(checks(each)).toHaveCount(boxes);
+  }
   await expect(page.getByRole("checkbox")).toHaveCount(0);
 });
 

@@ -91,6 +91,7 @@ test("untracked job has a notice, slow status requests and recheck", async ({ pa
   const requests = countRequests(page);
   await page.clock.runFor(60_000);
   expect(requests(), "requests in a minute").toBeLessThanOrEqual(4);
+  expect(requests(), "it is still asked about").toBeGreaterThan(0);
 
   await page.getByRole("button", { name: "Check again" }).click();
   await expect(page).toHaveURL(at(`/jobs/${job.id}`));

@@ -23,6 +23,10 @@ test("another project has its own overview and jobs", async ({ page, api }) => {
   const theirs = await api.jobs({ project: OTHER_PROJECT });
   await expect(page.getByRole("list", { name: "Jobs" }).getByRole("listitem")).toHaveCount(theirs.jobs.length);
   for (const job of theirs.jobs) await expect(badge(page, job.id)).toBeVisible();
+  for (const title of ["Document the retry schedule", "Make sure every list endpoint", "Add the new error codes"]) {
+    await expect(page.locator(".job-title", { hasText: title })).toHaveCount(1);
+  }
+  await expect(page.locator(".job-title", { hasText: "Rewrite the quickstart" }), "a job of Acme Docs").toHaveCount(0);
 });
 
 test("switching the project stays in the same section", async ({ page, api }) => {

@@ -15,7 +15,9 @@ async function named(api: Api): Promise<{ job: Job; number: string; names: strin
   await expect.poll(async () => (await api.job(id)).remote?.pr_link, UNTIL_DONE).toBeTruthy();
   const job = await api.job(id);
   const number = job.remote?.pr_link?.split("/").at(-1) ?? "";
-  return { job, number, names: [`#${number}`, number, job.remote?.id ?? "", job.remote?.ref ?? "", job.author, tag, tag.toUpperCase()] };
+  const names = [`#${number}`, number, job.remote?.id ?? "", job.remote?.ref ?? "", job.author, tag, tag.toUpperCase()];
+  expect(names).not.toContain("");
+  return { job, number, names };
 }
 
 for (const javaScriptEnabled of [true, false]) {

@@ -84,6 +84,7 @@ async function expectInert(page: Page, path: string): Promise<void> {
         return element.localName === "a" ? href : element.localName === "form" ? action : formAction;
       }),
     );
+  expect(targets.length, path).toBeGreaterThan(0);
   const { origin } = new URL(page.url());
   for (const target of targets.filter((target) => target !== "")) expect(new URL(target).origin, `${target} on ${path}`).toBe(origin);
 }

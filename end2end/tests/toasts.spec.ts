@@ -7,14 +7,16 @@ const toasts = (page: Page) => page.locator(".toast");
 
 /** Stores the visible controls. */
 async function remember(page: Page): Promise<void> {
-  await page.evaluate(() => {
+  const count = await page.evaluate(() => {
     const inSight = (it: Element) => {
       const { top, bottom, width } = it.getBoundingClientRect();
       return width > 0 && top >= 0 && bottom <= window.innerHeight && it.checkVisibility();
     };
     const controls = [...document.querySelectorAll("a[href], button, input, textarea, select, summary")].filter(inSight);
     Object.assign(window, { controls });
+    return controls.length;
   });
+  expect(count, "visible controls").toBeGreaterThan(2);
 }
 
 /** The names of the stored controls that a toast covers now. */

@@ -103,6 +103,7 @@ test("facts link to report, repository and branch; follow-ups add pages", async 
   const job = await api.jobThat((job) => job.state === "completed" && job.paths.length > 0 && !!job.remote?.pr_link);
   await open(page, at(`/jobs/${job.id}`));
   const { repository = "", ref = "" } = job.remote ?? {};
+  expect([repository, ref]).toEqual([expect.stringMatching(/^acme\//), expect.stringMatching(/^docket\/agent-/)]);
   await expect(facts(page).getByRole("link", { name: repository })).toHaveAttribute("href", new RegExp(`/${repository}$`));
   await expect(facts(page).getByRole("link", { name: ref })).toHaveAttribute("href", new RegExp(`/tree/${ref}$`));
   await page.getByLabel("Follow-up").fill("emulator:slow Do the same for /faq");
@@ -118,7 +119,9 @@ test("composer stays at the bottom without overlap", async ({ page, api }) => {
       await page.setViewportSize(size);
       await open(page, at(`/jobs/${job.id}`));
       const composer = page.locator(".follow-up");
-      if (await composer.count()) {
+      const hasComposer = ["failed", "completed"].includes(state);
+      await expect(composer, state).toHaveCount(hasComposer ? 1 : 0);
+      if (hasComposer) {
         const box = await composer.boundingBox();
         const bottom = Math.round((box?.y ?? 0) + (box?.height ?? 0));
         // On a phone the foot of the page may follow below.
@@ -131,6 +134,7 @@ test("composer stays at the bottom without overlap", async ({ page, api }) => {
           return { name: it.textContent, left, top, right, bottom };
         }),
       );
+      expect(boxes.length, state).toBeGreaterThan(1);
       const overlaps = boxes.flatMap((a, at) => boxes.slice(at + 1).filter((b) =>
         a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1).map((b) => [a.name, b.name]));
       expect(overlaps, `${state} at ${size.width}`).toEqual([]);
