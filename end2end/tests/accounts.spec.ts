@@ -1,7 +1,7 @@
 /** People and their accounts: invitations, limits, disabling, passwords and sessions. */
 import type { Page } from "@playwright/test";
 import { codeOf } from "../fixtures/authenticator.ts";
-import { OTHER_PROJECT, ANONYMOUS, at, expect, fillInSignIn, interactive, open, test } from "../fixtures/docket.ts";
+import { OTHER_PROJECT, ANONYMOUS, type Person, at, expect, fillInSignIn, interactive, open, test } from "../fixtures/docket.ts";
 
 const USERS = "/admin/users";
 const ACCOUNT = "/account";
@@ -231,15 +231,26 @@ test("viewer has an account page and no list of people", async ({ serve, visit, 
 test.describe("at sign-in", () => {
   test.use({ storageState: ANONYMOUS });
 
-  test("too many attempts must wait; other people can sign in", async ({ serve, visit }) => {
-    const docket = await serve();
+  test("too many attempts must wait; other people elsewhere can sign in", async ({ serve, visit }) => {
+    const olga = { username: "olga", password: "writes-the-docs-1", role: "operator" } as const;
+    const docket = await serve({ people: [olga], environment: { DOCKET_TRUSTED_PROXIES: "127.0.0.1" } });
     const page = await visit(docket);
     await open(page, "/login");
-    for (let tries = 0; tries < 11; tries += 1) {
+    const attempt = async (page: Page, person: Person) => {
       const answered = page.waitForResponse(/session\/login/);
-      await fillInSignIn(page, { username: docket.administrator.username, password: "guessed" });
+      await fillInSignIn(page, person);
       await answered;
-    }
+    };
+    for (let tries = 0; tries < 11; tries += 1) await attempt(page, { username: docket.administrator.username, password: "guessed" });
     await expect(page.getByRole("alert")).toHaveText(/Too many tries. Wait \d+ seconds, then try again./);
+    await attempt(page, docket.administrator);
+    await expect(page.getByRole("alert"), "not even with the right password").toHaveText(/Too many tries/);
+    await expect(page).toHaveURL("/login");
+    // The limit is per address, too.
+    const elsewhere = await visit(docket, { extraHTTPHeaders: { "x-forwarded-for": "192.0.2.7" } });
+    await open(elsewhere, "/login");
+    await attempt(elsewhere, olga);
+    await expect(elsewhere).toHaveURL(at(""));
+    await expect(elsewhere.getByText("olga", { exact: true })).toBeVisible();
   });
 });

@@ -3,7 +3,9 @@ import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Binary } from "../fixtures/binary.ts";
+import { day, stored } from "../fixtures/days.ts";
 import { type Demo, expect, PROJECT, test } from "../fixtures/docket.ts";
+import { sum } from "../fixtures/emulator.ts";
 
 /** A connected client, with a token of these scopes. */
 async function connected(binary: Binary, demo: Demo, username: string, scopes: string): Promise<Client> {
@@ -92,11 +94,14 @@ test("client that looks for a server of OAuth learns that there is none", async 
   expect(others.filter((answer) => answer.status !== 404 || answer.redirected)).toEqual([]);
 });
 
-test("client with a token for reading gets no tools that write", async ({ binary, demo, person }) => {
+test("client with a token for reading gets no tools that write", async ({ binary, demo, person, api, emulator }) => {
+  const yesterday = { from: day(1), to: day(1) };
+  await stored(api, yesterday);
+  const pages = await emulator.pages(PROJECT, yesterday);
   const client = await connected(binary, demo, person.username, "analytics:read");
   const { tools } = await client.listTools();
   expect(tools.map((tool) => tool.name)).toEqual(["page_views", "falling_pages"]);
-  const views = await client.callTool({ name: "page_views", arguments: { project: PROJECT, limit: 3 } });
-  expect(views.structuredContent).toMatchObject({ rows_total: expect.any(Number) });
+  const views = await client.callTool({ name: "page_views", arguments: { project: PROJECT, limit: 3, ...yesterday } });
+  expect(views.structuredContent).toMatchObject({ rows: pages.slice(0, 3), rows_total: pages.length, totals: sum(pages) });
   await client.close();
 });
