@@ -4,6 +4,7 @@ import { Api, type Counts } from "../fixtures/api.ts";
 import { type PathCounts, percentage, sum } from "../fixtures/emulator.ts";
 import { WITHOUT_SCRIPT, day, grouped, inUrl, stored, longAgo, shown, shownRange, shownWithWeekday } from "../fixtures/days.ts";
 import { PROJECT, at, expect, interactive, open, test } from "../fixtures/docket.ts";
+import { viewsRequested } from "../fixtures/faults.ts";
 
 const ANALYTICS = at("/analytics");
 /** Days that are not in the daily history. */
@@ -358,8 +359,10 @@ test("refreshing the figures uses one call", async ({ serve, visit }) => {
   const page = await visit(docket, { storageState: docket.session });
   const api = new Api(page.request, docket.url, PROJECT);
   await open(page, ANALYTICS);
-  const before = (await api.budgets()).analytics.used;
+  const before = await viewsRequested(docket);
+  expect((await api.budgets()).analytics.used).toBe(before);
   await page.getByRole("button", { name: "Refresh (uses 1 call)" }).click();
+  await expect.poll(() => viewsRequested(docket)).toBe(before + 1);
   await expect.poll(async () => (await api.budgets()).analytics.used).toBe(before + 1);
   await expect(page.getByText("fetched just now")).toBeVisible();
   await expect(page.getByRole("button", { name: "Refresh (uses 1 call)" })).toBeEnabled();
