@@ -114,6 +114,7 @@ mod set_up;
 mod shares;
 mod sign_in_help;
 mod sign_in_limits;
+mod sign_in_providers;
 mod similar;
 mod single_sign_on;
 mod sqlite_paths;

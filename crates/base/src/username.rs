@@ -14,7 +14,12 @@ const RESERVED: [&str; 2] = ["Docket", "command line"];
 /// The punctuation allowed in a typed username.
 const SIGNS: &str = "._-@+";
 
-/// Parses the username of a new account, in NFC: 1 to 64 visible characters of one script, without spaces at the ends.
+/// The maximum length of a username: that of an e-mail address, from a provider or a proxy.
+const MAX_CHARS: usize = 254;
+/// The maximum length of a typed username.
+const TYPED_MAX_CHARS: usize = 64;
+
+/// Parses the username of a new account, in NFC: 1 to 254 visible characters of one script, without spaces at the ends.
 /// Names that look like a reserved name are refused.
 pub fn parse(name: &str) -> Result<String, ParseError> {
     let name = nfc(name).into_owned();
@@ -30,9 +35,12 @@ pub fn parse(name: &str) -> Result<String, ParseError> {
     Ok(name)
 }
 
-/// Parses a typed username of a new account: like [`parse`], with only letters, digits and a few signs. Names from a
+/// Parses a typed username of a new account: like [`parse`], with at most 64 characters, and only letters, digits and a few signs. Names from a
 /// provider or a proxy may have other characters.
 pub fn parse_typed(name: &str) -> Result<String, ParseError> {
+    if name.chars().count() > TYPED_MAX_CHARS {
+        return Err("A username has 1 to 64 visible characters.".into());
+    }
     let name = parse(name)?;
     let groups = [GeneralCategoryGroup::Letter, GeneralCategoryGroup::Mark, GeneralCategoryGroup::Number];
     let categories = CodePointMapData::<GeneralCategory>::new();
@@ -59,8 +67,8 @@ pub fn skeleton(name: &str) -> String {
 
 /// Checks a name of the audit log: a username, or a reserved name.
 pub fn check_form(name: &str) -> Result<(), ParseError> {
-    let good = (1..=64).contains(&name.chars().count()) && is_plain(name) && name.trim() == name;
-    if good { Ok(()) } else { Err("A username has 1 to 64 visible characters.".into()) }
+    let good = (1..=MAX_CHARS).contains(&name.chars().count()) && is_plain(name) && name.trim() == name;
+    if good { Ok(()) } else { Err("A username has 1 to 254 visible characters.".into()) }
 }
 
 /// The visible letters of a name: without case, spaces, punctuation and accents, and with the Latin letter in place of

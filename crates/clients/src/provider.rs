@@ -1,28 +1,34 @@
 //! The provider: its metadata, its authorization URL, and its claims about a person.
 
+mod claims;
 mod http;
+mod id_token;
+mod metadata;
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::anyhow;
-use openidconnect::core::{
-    CoreAuthenticationFlow, CoreClient, CoreGenderClaim, CoreIdTokenVerifier,
-    CoreJweContentEncryptionAlgorithm, CoreJwsSigningAlgorithm, CoreProviderMetadata, CoreTokenResponse,
+use oauth2::basic::{
+    BasicErrorResponse, BasicRevocationErrorResponse, BasicTokenIntrospectionResponse, BasicTokenType,
 };
-use openidconnect::{
-    AccessToken, AdditionalClaims, AuthorizationCode, ClaimsVerificationError, ClientId, ClientSecret,
-    CsrfToken, HttpRequest, IdToken, IdTokenClaims, IssuerUrl, Nonce, OAuth2TokenResponse, PkceCodeChallenge,
-    PkceCodeVerifier, RedirectUrl, RequestTokenError, Scope, SignatureVerificationError, TokenResponse,
-    UserInfoClaims,
+use oauth2::{
+    AccessToken, AuthorizationCode, ClientId, ClientSecret, CsrfToken, EndpointNotSet, EndpointSet,
+    HttpRequest, HttpResponse, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, RefreshToken,
+    RequestTokenError, Scope, StandardRevocableToken, TokenResponse,
 };
+use reqwest::header::ACCEPT;
 use rustls::pki_types::CertificateDer;
 use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
+use url::Url;
 
+use self::claims::Stated;
+use self::id_token::{Expected, Refused};
+use self::metadata::Metadata;
 use base::clock::Clock;
 use base::config::SingleSignOnConfig;
 use base::settings::Live;
@@ -50,7 +56,7 @@ pub struct Handshake {
 pub struct Provider {
     settings: Live<Option<Arc<SingleSignOnConfig>>>,
     http: reqwest::Client,
-    issuer: IssuerUrl,
+    issuer: String,
     callback: RedirectUrl,
     clock: Clock,
     /// Fetched at first use, by one request at a time.
@@ -60,26 +66,69 @@ pub struct Provider {
 /// The provider's metadata and when it was requested; `None` if the provider did not respond.
 struct CachedMetadata {
     at: Timestamp,
-    published: Option<Arc<CoreProviderMetadata>>,
+    published: Option<Arc<Metadata>>,
 }
 
 /// The provider's claims about a person.
 pub struct Claims {
     pub subject: String,
     pub email: Option<String>,
-    pub email_verified: bool,
+    /// `None`: not stated.
+    pub email_verified: Option<bool>,
     pub groups: Vec<String>,
 }
 
-/// Claims outside the standard, including groups.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct ExtraClaims(Map<String, Value>);
+/// The response to a code, as far as Docket uses it. Other fields may have any form.
+#[derive(Serialize, Deserialize)]
+struct Redeemed {
+    access_token: AccessToken,
+    id_token: Option<String>,
+}
 
-impl AdditionalClaims for ExtraClaims {}
+/// Contains no token.
+impl fmt::Debug for Redeemed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Redeemed").finish_non_exhaustive()
+    }
+}
 
-type Token =
-    IdToken<ExtraClaims, CoreGenderClaim, CoreJweContentEncryptionAlgorithm, CoreJwsSigningAlgorithm>;
-type Verified = IdTokenClaims<ExtraClaims, CoreGenderClaim>;
+impl TokenResponse for Redeemed {
+    type TokenType = BasicTokenType;
+
+    fn access_token(&self) -> &AccessToken {
+        &self.access_token
+    }
+
+    fn token_type(&self) -> &BasicTokenType {
+        &BasicTokenType::Bearer
+    }
+
+    fn expires_in(&self) -> Option<Duration> {
+        None
+    }
+
+    fn refresh_token(&self) -> Option<&RefreshToken> {
+        None
+    }
+
+    fn scopes(&self) -> Option<&Vec<Scope>> {
+        None
+    }
+}
+
+/// With an authorization endpoint and a token endpoint.
+type OAuthClient = oauth2::Client<
+    BasicErrorResponse,
+    Redeemed,
+    BasicTokenIntrospectionResponse,
+    StandardRevocableToken,
+    BasicRevocationErrorResponse,
+    EndpointSet,
+    EndpointNotSet,
+    EndpointNotSet,
+    EndpointNotSet,
+    EndpointSet,
+>;
 
 impl Provider {
     pub fn new(
@@ -91,7 +140,7 @@ impl Provider {
     ) -> anyhow::Result<Self> {
         Ok(Self {
             http: http::client(config.issuer.starts_with("https:"), authorities)?,
-            issuer: IssuerUrl::new(config.issuer.clone())?,
+            issuer: config.issuer.clone(),
             callback: RedirectUrl::new(callback)?,
             settings,
             clock,
@@ -101,17 +150,15 @@ impl Provider {
 
     /// The provider's authorization URL for one sign-in.
     pub async fn authorization_url(&self, handshake: &Handshake) -> Result<String, AppError> {
-        let (config, published) = (self.config()?, self.published().await?);
+        let config = self.config()?;
+        let client = self.client(&config, &*self.published().await?);
         let verifier = PkceCodeVerifier::new(handshake.verifier.clone());
-        let (state, nonce) = (handshake.state.clone(), handshake.nonce.clone());
-        let (url, _, _) = CoreClient::from_provider_metadata((*published).clone(), id(&config), None)
-            .set_redirect_uri(self.callback.clone())
-            .authorize_url(
-                CoreAuthenticationFlow::AuthorizationCode,
-                || CsrfToken::new(state),
-                || Nonce::new(nonce),
-            )
-            .add_scopes(config.scopes.iter().cloned().map(Scope::new))
+        let state = handshake.state.clone();
+        let scopes = ["openid"].into_iter().chain(config.scopes.iter().map(String::as_str));
+        let request = client.authorize_url(|| CsrfToken::new(state));
+        let (url, _) = request
+            .add_scopes(scopes.map(|scope| Scope::new(scope.to_owned())))
+            .add_extra_param("nonce", handshake.nonce.clone())
             .set_pkce_challenge(PkceCodeChallenge::from_code_verifier_sha256(&verifier))
             .url();
         Ok(url.into())
@@ -119,39 +166,41 @@ impl Provider {
 
     /// The claims about the person whom the provider redirected back with `code`.
     pub async fn claims(&self, code: String, handshake: &Handshake) -> Result<Claims, AppError> {
-        let response = self.redeem(code, handshake).await?;
-        let token = response.id_token().ok_or_else(|| failed("a response without an ID token"))?;
-        // Parsed again, with all of its claims.
-        let token: Token = token.to_string().parse().map_err(failed)?;
-        let verified = self.verified(&token, &Nonce::new(handshake.nonce.clone())).await?;
-        let mut claims = Claims {
-            subject: verified.subject().to_string(),
-            email: verified.email().map(|email| email.to_string()),
-            email_verified: verified.email_verified() == Some(true),
-            groups: self.groups(verified.additional_claims())?,
-        };
+        let config = self.config()?;
+        let redeemed = self.redeem(code, handshake).await?;
+        let token = redeemed.id_token.ok_or_else(|| failed("a response without an ID token"))?;
+        let claims = self.verified(&token, &config, &handshake.nonce).await?;
+        let subject = subject(&claims).ok_or_else(|| failed("an ID token without a subject"))?;
+        let mut stated = Stated::by(&claims, &config.groups_claim);
         // Many providers return a small ID token, and more claims from the userinfo endpoint.
-        if (claims.email.is_none() || claims.groups.is_empty())
-            && let Some(user_info) = self.user_info_of(response.access_token().clone(), &verified).await?
+        if stated.is_incomplete()
+            && let Some(more) = self.user_info(&redeemed.access_token, subject).await?
         {
-            if let Some(email) = user_info.email() {
-                claims.email = Some(email.to_string());
-                claims.email_verified = user_info.email_verified() == Some(true);
-            }
-            claims.groups.extend(self.groups(user_info.additional_claims())?);
+            stated = stated.and(Stated::by(&more, &config.groups_claim));
         }
-        Ok(claims)
+        Ok(Claims {
+            subject: subject.to_owned(),
+            email: stated.email,
+            email_verified: stated.email_verified,
+            groups: groups(stated.groups, stated.has_groups_elsewhere, &config.groups_claim)?,
+        })
     }
 
-    async fn redeem(&self, code: String, handshake: &Handshake) -> Result<CoreTokenResponse, AppError> {
-        let (config, published) = (self.config()?, self.published().await?);
-        let client =
-            CoreClient::from_provider_metadata((*published).clone(), id(&config), Some(secret(&config)))
-                .set_redirect_uri(self.callback.clone());
-        let request = client.exchange_code(AuthorizationCode::new(code)).map_err(failed)?;
-        let response = request
+    fn client(&self, config: &SingleSignOnConfig, published: &Metadata) -> OAuthClient {
+        oauth2::Client::new(ClientId::new(config.client_id.clone()))
+            .set_client_secret(ClientSecret::new(config.client_secret.expose_secret().to_owned()))
+            .set_auth_type(published.auth_type.clone())
+            .set_auth_uri(published.authorization.clone())
+            .set_token_uri(published.token.clone())
+            .set_redirect_uri(self.callback.clone())
+    }
+
+    async fn redeem(&self, code: String, handshake: &Handshake) -> Result<Redeemed, AppError> {
+        let client = self.client(&*self.config()?, &*self.published().await?);
+        let response = client
+            .exchange_code(AuthorizationCode::new(code))
             .set_pkce_verifier(PkceCodeVerifier::new(handshake.verifier.clone()))
-            .request_async(&self.exchange())
+            .request_async(&exchange(self.http.clone()))
             .await;
         response.map_err(|error| match error {
             RequestTokenError::ServerResponse(refusal) => {
@@ -167,19 +216,23 @@ impl Provider {
     }
 
     /// The claims of an ID token whose signature, issuer, audience, times and nonce are valid.
-    async fn verified(&self, token: &Token, nonce: &Nonce) -> Result<Verified, AppError> {
-        let (config, published) = (self.config()?, self.published().await?);
-        let first = token.claims(&verifier(&config, &published), nonce);
-        let checked = match first {
-            // The provider may have rotated its keys since they were fetched.
-            Err(ClaimsVerificationError::SignatureVerification(
-                SignatureVerificationError::NoMatchingKey,
-            )) => {
-                let published = self.publish_anew().await?;
-                token.claims(&verifier(&config, &published), nonce).cloned()
-            }
-            checked => checked.cloned(),
+    async fn verified(
+        &self,
+        token: &str,
+        config: &SingleSignOnConfig,
+        nonce: &str,
+    ) -> Result<Map<String, Value>, AppError> {
+        let expected = Expected {
+            client_id: &config.client_id,
+            client_secret: config.client_secret.expose_secret(),
+            nonce,
+            now: self.clock.now(),
         };
+        let mut checked = id_token::verified(token, &*self.published().await?, &expected);
+        if matches!(checked, Err(Refused::NoKey)) {
+            // The provider may have rotated its keys since they were fetched.
+            checked = id_token::verified(token, &*self.publish_anew().await?, &expected);
+        }
         checked.map_err(|error| {
             tracing::warn!(%error, "an ID token was refused");
             AppError::new(
@@ -190,27 +243,29 @@ impl Provider {
     }
 
     /// The claims from the userinfo endpoint, if the provider has one.
-    async fn user_info_of(
+    async fn user_info(
         &self,
-        access: AccessToken,
-        verified: &Verified,
-    ) -> Result<Option<UserInfoClaims<ExtraClaims, CoreGenderClaim>>, AppError> {
-        let (config, published) = (self.config()?, self.published().await?);
-        let client = CoreClient::from_provider_metadata((*published).clone(), id(&config), None);
-        let Ok(request) = client.user_info(access, Some(verified.subject().clone())) else { return Ok(None) };
-        request.request_async(&self.exchange()).await.map(Some).map_err(failed)
+        access: &AccessToken,
+        subject_of_token: &str,
+    ) -> Result<Option<Map<String, Value>>, AppError> {
+        let Some(url) = self.published().await?.user_info.clone() else { return Ok(None) };
+        let claims = self.fetched_user_info(url, access).await?;
+        match subject(&claims) == Some(subject_of_token) {
+            true => Ok(Some(claims)),
+            false => Err(failed("the userinfo endpoint answers about another person")),
+        }
     }
 
-    fn groups(&self, claims: &ExtraClaims) -> Result<Vec<String>, AppError> {
-        let text = |value: &Value| value.as_str().map(str::to_owned);
-        Ok(match claims.0.get(&self.config()?.groups_claim) {
-            Some(Value::Array(groups)) => groups.iter().filter_map(text).collect(),
-            Some(one) => text(one).into_iter().collect(),
-            None => Vec::new(),
-        })
+    async fn fetched_user_info(
+        &self,
+        url: Url,
+        access: &AccessToken,
+    ) -> Result<Map<String, Value>, AppError> {
+        let request = self.http.get(url).bearer_auth(access.secret()).header(ACCEPT, "application/json");
+        http::json(&self.http, request.build().map_err(failed)?).await.map_err(failed)
     }
 
-    async fn published(&self) -> Result<Arc<CoreProviderMetadata>, AppError> {
+    async fn published(&self) -> Result<Arc<Metadata>, AppError> {
         let mut known = self.published.lock().await;
         let now = self.clock.now();
         if let Some(CachedMetadata { at, published }) = known.as_ref() {
@@ -226,17 +281,13 @@ impl Provider {
         found
     }
 
-    async fn publish_anew(&self) -> Result<Arc<CoreProviderMetadata>, AppError> {
+    async fn publish_anew(&self) -> Result<Arc<Metadata>, AppError> {
         *self.published.lock().await = None;
         self.published().await
     }
 
-    async fn discover(&self) -> Result<CoreProviderMetadata, AppError> {
-        CoreProviderMetadata::discover_async(self.issuer.clone(), &self.exchange()).await.map_err(failed)
-    }
-
-    fn exchange(&self) -> impl Fn(HttpRequest) -> Exchange + use<> {
-        exchange(self.http.clone())
+    async fn discover(&self) -> Result<Metadata, AppError> {
+        Metadata::fetch(&self.http, &self.issuer).await.map_err(failed)
     }
 
     /// The current configuration; its issuer never changes.
@@ -259,9 +310,8 @@ pub async fn reach(
         format!("{} cannot be used ({error:#}). Check DOCKET_OIDC_ISSUER and DOCKET_CA_FILE.", config.issuer)
     };
     let discover = async {
-        let exchange = exchange(http::client(config.issuer.starts_with("https:"), authorities)?);
-        let issuer = IssuerUrl::new(config.issuer.clone())?;
-        CoreProviderMetadata::discover_async(issuer, &exchange).await?;
+        let http = http::client(config.issuer.starts_with("https:"), authorities)?;
+        Metadata::fetch(&http, &config.issuer).await?;
         Ok(())
     };
     match tokio::time::timeout(REACH_DEADLINE, discover).await {
@@ -270,26 +320,31 @@ pub async fn reach(
     }
 }
 
-fn id(config: &SingleSignOnConfig) -> ClientId {
-    ClientId::new(config.client_id.clone())
+fn subject(claims: &Map<String, Value>) -> Option<&str> {
+    claims.get("sub").and_then(Value::as_str).filter(|subject| !subject.is_empty())
 }
 
-fn secret(config: &SingleSignOnConfig) -> ClientSecret {
-    ClientSecret::new(config.client_secret.expose_secret().to_owned())
+/// The groups, or why there are none: a person could not tell a missing claim from missing membership.
+fn groups(stated: Option<Vec<String>>, are_elsewhere: bool, claim: &str) -> Result<Vec<String>, AppError> {
+    match stated {
+        Some(groups) if !groups.is_empty() || !are_elsewhere => Ok(groups),
+        _ if are_elsewhere => Err(without_groups(
+            claim,
+            "You are in too many groups for your provider to send them. Ask an administrator to have it send only groups that may use Docket.".to_owned(),
+        )),
+        _ => Err(without_groups(
+            claim,
+            format!("Your provider does not say in which groups you are: it sends no claim “{claim}”. Ask an administrator."),
+        )),
+    }
 }
 
-fn verifier(config: &SingleSignOnConfig, published: &CoreProviderMetadata) -> CoreIdTokenVerifier<'static> {
-    CoreIdTokenVerifier::new_confidential_client(
-        id(config),
-        secret(config),
-        published.issuer().clone(),
-        published.jwks().clone(),
-    )
-    .set_allowed_algs(published.id_token_signing_alg_values_supported().clone())
+fn without_groups(claim: &str, message: String) -> AppError {
+    tracing::warn!(claim, "{message}");
+    AppError::new(ErrorCode::Forbidden, message)
 }
 
-type Exchange =
-    std::pin::Pin<Box<dyn Future<Output = Result<openidconnect::HttpResponse, http::ExchangeError>> + Send>>;
+type Exchange = std::pin::Pin<Box<dyn Future<Output = Result<HttpResponse, http::ExchangeError>> + Send>>;
 
 /// The provider cannot be reached or returns an invalid response.
 fn failed(error: impl Display) -> AppError {

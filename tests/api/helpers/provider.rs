@@ -130,6 +130,7 @@ pub(crate) fn config(issuer: &str) -> IdentityConfig {
         roles: GroupRoles::parse("writers=operator,leads=admin").unwrap(),
         projects: GroupProjects::parse("leads=*,writers=docs", &parse_projects("docs=Docs").unwrap())
             .unwrap(),
+        trusts_email: false,
         scopes: ["email", "groups"].map(str::to_owned).to_vec(),
         name: "Example Account".to_owned(),
     };

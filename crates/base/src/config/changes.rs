@@ -27,6 +27,7 @@ const RELOADED: &[&str] = &[
     "oidc_roles",
     "oidc_projects",
     "oidc_groups_claim",
+    "oidc_trust_email",
     "oidc_scopes",
     "oidc_name",
     "trusted_header",

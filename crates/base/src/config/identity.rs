@@ -6,7 +6,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::error::ConfigError;
 use super::key::missing;
-use super::setting::{OptionalSetting, Setting, secret, secret_in_file};
+use super::setting::{OptionalSetting, Setting, secret, secret_in_file, switch};
 use super::source::Source;
 use super::upstream::safe_address;
 use model::user::{GivenProjects, Project, Role};
@@ -29,6 +29,8 @@ pub struct SingleSignOnConfig {
     pub groups_claim: String,
     pub roles: GroupRoles,
     pub projects: GroupProjects,
+    /// Whether an address is accepted without a statement that it is verified.
+    pub trusts_email: bool,
     /// Scopes to request besides `openid`.
     pub scopes: Vec<String>,
     /// The provider's name on the sign-in page.
@@ -84,20 +86,15 @@ impl IdentityConfig {
 }
 
 impl GroupRoles {
-    /// `group=role,group=role`. A group may contain `=`, but no comma.
+    /// `group=role,group=role`. A group may contain `=`, and commas if it is in double quotes.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let mapped = text.split(',').map(|part| {
-            let (group, role) = part.rsplit_once('=').ok_or_else(|| format!("“{part}” is not group=role"))?;
-            let role: Role = role
-                .trim()
+        let mapped = pairs(text, "role")?.into_iter().map(|(group, role)| {
+            let known = role
                 .parse()
                 .map_err(|_| format!("“{role}” is no role; there are viewer, operator and admin"))?;
-            match group.trim() {
-                "" => Err(format!("“{part}” names no group")),
-                group => Ok((group.to_owned(), role)),
-            }
+            Ok((group, known))
         });
-        mapped.collect::<Result<_, _>>().map(Self)
+        mapped.collect::<Result<_, String>>().map(Self)
     }
 
     /// The highest role of `groups`; `None` if none of them has one.
@@ -110,10 +107,8 @@ impl GroupRoles {
 impl GroupProjects {
     /// `group=project,group=project`; `*` means every project. A group may occur again with another project.
     pub fn parse(text: &str, all: &[Project]) -> Result<Self, String> {
-        let mapped = text.split(',').map(|part| {
-            let (group, project) =
-                part.rsplit_once('=').ok_or_else(|| format!("“{part}” is not group=project"))?;
-            let given = match project.trim() {
+        let mapped = pairs(text, "project")?.into_iter().map(|(group, project)| {
+            let given = match project {
                 "*" => GivenProjects::All,
                 id => {
                     let known = all.iter().map(|project| &project.id).find(|known| known.as_str() == id);
@@ -121,12 +116,9 @@ impl GroupProjects {
                     GivenProjects::These(vec![known.clone()])
                 }
             };
-            match group.trim() {
-                "" => Err(format!("“{part}” names no group")),
-                group => Ok((group.to_owned(), given)),
-            }
+            Ok((group, given))
         });
-        mapped.collect::<Result<_, _>>().map(Self)
+        mapped.collect::<Result<_, String>>().map(Self)
     }
 
     /// All projects of `groups`, in the configured order.
@@ -135,6 +127,43 @@ impl GroupProjects {
         let given = self.0.iter().filter(|(group, _)| groups.contains(&group.as_str()));
         given.fold(GivenProjects::default(), |all, (_, given)| all.and(given))
     }
+}
+
+/// Splits `group=value,group=value`. A group is in double quotes if it contains commas.
+fn pairs<'a>(text: &'a str, value: &str) -> Result<Vec<(String, &'a str)>, String> {
+    let (mut pairs, mut rest) = (Vec::new(), Some(text));
+    while let Some(text) = rest {
+        let (group, given, after) = match text.trim_start().strip_prefix('"') {
+            Some(quoted) => quoted_pair(quoted, value)?,
+            None => {
+                let (part, after) = first_part(text);
+                let (group, given) =
+                    part.rsplit_once('=').ok_or_else(|| format!("“{part}” is not group={value}"))?;
+                (group.trim(), given, after)
+            }
+        };
+        if group.is_empty() {
+            return Err(format!("“{text}” names no group"));
+        }
+        pairs.push((group.to_owned(), given.trim()));
+        rest = after;
+    }
+    Ok(pairs)
+}
+
+/// The pair after an opening quotation mark, and what follows it.
+fn quoted_pair<'a>(text: &'a str, value: &str) -> Result<(&'a str, &'a str, Option<&'a str>), String> {
+    let (group, rest) =
+        text.split_once('"').ok_or_else(|| format!("“{text}” has no closing quotation mark"))?;
+    let (given, after) = first_part(rest);
+    let given = given.trim_start().strip_prefix('=');
+    let given = given.ok_or_else(|| format!("“\"{group}\"{rest}” is not \"group\"={value}"))?;
+    Ok((group, given, after))
+}
+
+/// Up to the first comma, and what follows it.
+fn first_part(text: &str) -> (&str, Option<&str>) {
+    text.split_once(',').map_or((text, None), |(part, rest)| (part, Some(rest)))
 }
 
 fn single_sign_on(source: &Source, all: &[Project]) -> Result<Option<SingleSignOnConfig>, ConfigError> {
@@ -152,6 +181,7 @@ fn single_sign_on(source: &Source, all: &[Project]) -> Result<Option<SingleSignO
         groups_claim: raw.oidc_groups_claim.parse(text)?,
         roles: raw.oidc_roles.parse(GroupRoles::parse)?.ok_or_else(|| missing("oidc_roles"))?,
         projects: group_projects(&raw.oidc_projects, all)?,
+        trusts_email: raw.oidc_trust_email.parse(switch)?,
         scopes: raw.oidc_scopes.parse(scopes)?,
         name: raw.oidc_name.parse(text)?,
     }))
@@ -232,6 +262,41 @@ mod tests {
         assert_eq!(roles.role_of([]), None);
         for bad in ["", "writers", "writers=king", "=admin", "a=viewer,,b=admin"] {
             assert!(GroupRoles::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn quoted_groups_contain_commas() {
+        let roles =
+            GroupRoles::parse(r#""cn=a,ou=b"=operator, "say, x=y" = admin ,c"d=viewer"#).expect("roles");
+        assert_eq!(roles.role_of(["cn=a,ou=b"]), Some(Role::Operator));
+        assert_eq!(roles.role_of(["say, x=y"]), Some(Role::Admin));
+        assert_eq!(roles.role_of(["c\"d"]), Some(Role::Viewer));
+        assert_eq!(roles.role_of(["cn=a", "ou=b", "\"cn=a,ou=b\""]), None);
+        let given = GroupProjects::parse(r#""cn=a,ou=b"=docs,all=*"#, &projects()).expect("projects");
+        assert_eq!(given.given_to(["cn=a,ou=b"]).to_string(), "docs");
+        for bad in [
+            r#""a=viewer"#,
+            r#""a"viewer"#,
+            r#""a" x=viewer"#,
+            r#"""=viewer"#,
+            r#""a"=viewer,"#,
+            r#""a","b"=viewer"#,
+        ] {
+            assert!(GroupRoles::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    proptest::proptest! {
+        /// Any group without a quotation mark can be configured, and no other group gets its role.
+        #[test]
+        fn every_group_can_be_configured(groups in proptest::collection::btree_set("[a-c,= .]{1,6}", 1..4), other in "[a-c,= .]{1,6}") {
+            let setting: Vec<_> = groups.iter().map(|group| format!("\"{group}\"=operator")).collect();
+            let roles = GroupRoles::parse(&setting.join(",")).expect("roles");
+            for group in &groups {
+                proptest::prop_assert_eq!(roles.role_of([group.as_str()]), Some(Role::Operator));
+            }
+            proptest::prop_assert_eq!(roles.role_of([other.as_str()]).is_some(), groups.contains(&other));
         }
     }
 

@@ -252,7 +252,7 @@ pub(super) struct RawConfig {
     /// Example: /run/secrets/docket-oidc
     pub(super) oidc_client_secret_file: Option<Setting>,
 
-    /// Role of each group of the provider, as group=role; required with a provider
+    /// Role of each group of the provider, as group=role, a group with commas in double quotes; required with a provider
     ///
     /// Example: writers=operator,leads=admin
     pub(super) oidc_roles: Option<Setting>,
@@ -262,9 +262,17 @@ pub(super) struct RawConfig {
     /// Example: writers=docs,leads=*
     pub(super) oidc_projects: Option<Setting>,
 
-    /// Claim with a person's groups
+    /// Claim with a person's groups, or the path to it, with dots
     #[config(default = "groups")]
     pub(super) oidc_groups_claim: Setting,
+
+    /// Whether to accept e-mail addresses that the provider does not say to have verified: true or false
+    ///
+    /// For a directory whose addresses only administrators set, such as Microsoft Entra.
+    ///
+    /// Example: true
+    #[config(default = false)]
+    pub(super) oidc_trust_email: Setting,
 
     /// Scopes to request besides openid
     ///

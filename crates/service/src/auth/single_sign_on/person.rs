@@ -21,11 +21,7 @@ impl SingleSignOn {
     /// another account with the same name or e-mail address belongs to another person.
     pub(super) async fn person(&self, claims: &Claims) -> Result<Admitted, AppError> {
         let config = self.provider.config()?;
-        let Some(email) = claims.email.as_deref().filter(|_| claims.email_verified) else {
-            return Err(refused(
-                "Your provider has not verified your e-mail address. Verify it there, then sign in again.",
-            ));
-        };
+        let email = email(claims, config.trusts_email)?;
         let Some(role) = config.roles.role_of(claims.groups.iter().map(String::as_str)) else {
             return Err(refused(
                 "None of your groups may use Docket. Ask an administrator to add you to one that may.",
@@ -65,6 +61,23 @@ impl SingleSignOn {
             }
         }
         Err(refused("Too many accounts have a name like yours. Ask an administrator."))
+    }
+}
+
+/// The address of a person. One that the provider does not say to have verified is accepted only if `trusts_email`.
+fn email(claims: &Claims, trusts_email: bool) -> Result<&str, AppError> {
+    match (claims.email.as_deref(), claims.email_verified) {
+        (None, _) => Err(refused(
+            "Your provider does not send your e-mail address. Ask an administrator to have it send the claim “email”.",
+        )),
+        (Some(email), Some(true)) => Ok(email),
+        (Some(email), None) if trusts_email => Ok(email),
+        (Some(_), None) => Err(refused(
+            "Your provider does not say whether it has verified your e-mail address. Ask an administrator: DOCKET_OIDC_TRUST_EMAIL=true accepts its addresses.",
+        )),
+        (Some(_), Some(false)) => Err(refused(
+            "Your provider has not verified your e-mail address. Verify it there, then sign in again.",
+        )),
     }
 }
 
