@@ -111,6 +111,7 @@ async fn exit_code_names_the_outcome_of_a_job() {
         let start = ["job", "start", "--project", "docs", "--wait", "--timeout", timeout, "Fix typos"];
         let finished = machine.run(&start);
         assert_eq!(finished.code, Some(code), "{status}: {finished:?}");
+        assert!(finished.stdout.contains(&format!("  {status}\n")), "{finished:?}");
     }
     let app = TestApp::start().await;
     app.upstream.on_create(ResponseTemplate::new(422)).await;

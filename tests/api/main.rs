@@ -15,6 +15,7 @@ mod analytics_pages;
 mod annotations;
 mod api_tokens;
 mod archive;
+mod archived_jobs;
 mod assets;
 mod attack;
 mod audit;

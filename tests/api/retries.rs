@@ -19,6 +19,9 @@ async fn upstream_that_ends_jobs(app: &TestApp) {
                     "prLink",
                     json!(format!("https://git.example/acme/docs/pull/{}", id.len())),
                 ),
+                "shelve" => {
+                    job_with(&id, "archived", "prLink", json!("https://git.example/acme/docs/pull/8"))
+                }
                 status => remote_job(&id, status),
             };
             ResponseTemplate::new(201).set_body_json(job)
@@ -52,6 +55,8 @@ async fn retry_with_a_pull_request_resolves_all_jobs_before_it() {
     assert_eq!(second["retry_of"]["status"]["id"], first["id"]);
     let unchanged = retried(&operator, "completed three", &second).await;
     assert_eq!(needing_attention(&operator).await.len(), 3, "a retry without changes is no success");
+    retried(&operator, "shelve it", &unchanged).await;
+    assert_eq!(needing_attention(&operator).await.len(), 3, "an archived retry is no success");
     let good = retried(&operator, "merge four", &unchanged).await;
     assert_eq!(needing_attention(&operator).await, Vec::<String>::new());
 

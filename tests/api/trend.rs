@@ -86,6 +86,9 @@ async fn finished_jobs_are_marked_on_their_utc_day() {
     for day in days("2026-11-10", "2026-11-20") {
         archive.write(day, rows(&[("/guides/a", 1, 0)])).await;
     }
+    // The platform archived it before it had a result.
+    archive.job("docs", "Archived", &["/guides/b"], "archived", "2026-11-20T12:00:00Z").await;
+    app.ledger().run("UPDATE jobs SET outcome = NULL").await;
     let a = archive
         .job("docs", "\n  Fix a\nand more", &["/guides/a", "/x"], "completed", "2026-11-10T00:00:00Z")
         .await;

@@ -31,6 +31,9 @@ pub struct Job {
     pub prompt: String,
     pub author: String,
     pub state: JobState,
+    /// What the upstream reported before it archived the job: completed or failed. `None` in other states, or if Docket saw no outcome.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier_outcome: Option<JobState>,
     /// Why the job is in this state, if a reason is known.
     pub reason: Option<String>,
     pub created_at: Timestamp,
@@ -101,7 +104,11 @@ pub struct RemoteJob {
     pub repository: Option<String>,
     #[serde(rename = "ref")]
     pub git_ref: Option<String>,
+    /// The last pull request that it named.
     pub pr_link: Option<String>,
+    /// Whether its last response named no pull request: then `pr_link` is from an earlier one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pr_link_is_earlier: bool,
     pub created_at: Option<Timestamp>,
     pub archived_at: Option<Timestamp>,
     /// Its message about a failure. Most failures have only a status.
@@ -344,6 +351,11 @@ impl Job {
             JobState::Other => !self.is_moving(),
             JobState::Queued | JobState::Sending | JobState::Active | JobState::Archived => false,
         }
+    }
+
+    /// The state, or what an archived job was before: archived is neither a success nor a failure.
+    pub fn outcome(&self) -> JobState {
+        self.earlier_outcome.unwrap_or(self.state)
     }
 
     /// Whether it was completed without changing a file.

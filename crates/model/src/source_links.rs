@@ -52,6 +52,7 @@ mod tests {
             repository: Some(repository.to_owned()),
             git_ref: Some(git_ref.to_owned()),
             pr_link: pr_link.map(str::to_owned),
+            pr_link_is_earlier: false,
             created_at: None,
             archived_at: None,
             error: None,

@@ -136,6 +136,7 @@ fn remote(id: &str, status: &str) -> RemoteJob {
         repository: None,
         git_ref: None,
         pr_link: None,
+        pr_link_is_earlier: false,
         created_at: None,
         archived_at: None,
         error: None,

@@ -10,10 +10,10 @@ use model::batch::Progress;
 pub const RESOLVED: &str = "resolved by a retry";
 
 /// Completed, failed and running jobs, one after another. A job that a retry resolved counts as completed. The remaining part is
-/// queued. The numbers beside it show the same.
+/// queued, or archived without an outcome. The numbers beside it show the same.
 pub fn bar(progress: &Progress) -> AnyView {
     let completed = progress.completed + progress.resolved;
-    let failed = progress.finished() - completed;
+    let failed = progress.finished() - progress.archived - completed;
     let mut from = 0;
     let parts = [
         ("batch-bar-completed", completed),
@@ -48,6 +48,7 @@ pub fn figures(progress: &Progress) -> AnyView {
         ("Rejected", progress.rejected),
         ("Outcome unknown", progress.unknown),
         ("Cancelled", progress.cancelled),
+        ("Archived", progress.archived),
         ("Other", progress.other),
     ];
     let rare = rare.into_iter().filter(|(_, jobs)| *jobs > 0);
@@ -73,6 +74,7 @@ pub fn summary(progress: &Progress) -> String {
         (progress.failed, "failed"),
         (progress.rejected, "rejected"),
         (progress.unknown, "outcome unknown"),
+        (progress.archived, "archived"),
     ] {
         if jobs > 0 {
             parts.push(format!("{} {what}", grouped(jobs)));

@@ -140,13 +140,14 @@ impl<'a> Archive<'a> {
         let id = uuid::Uuid::now_v7().to_string();
         let mut tx = self.database.begin().await.unwrap();
         sqlx::query(
-            "INSERT INTO jobs (id, project, state, created_at, changed_at) VALUES ($1, $2, $3, $4, $5)",
+            "INSERT INTO jobs (id, project, state, created_at, changed_at, outcome) VALUES ($1, $2, $3, $4, $5, $6)",
         )
         .bind(id.clone())
         .bind(project.to_owned())
         .bind(state.to_owned())
         .bind(at - 600_000)
         .bind(at + 60_000)
+        .bind(if state == "failed" { "failed" } else { "completed" })
         .execute(&mut *tx)
         .await
         .unwrap();

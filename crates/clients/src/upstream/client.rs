@@ -253,6 +253,7 @@ impl Upstream {
             repository: job.repository.map(mask),
             git_ref: job.git_ref.map(mask),
             pr_link: job.pr_link.map(mask),
+            pr_link_is_earlier: false,
             created_at: job.created_at,
             archived_at: job.archived_at,
             error: job.error.map(mask),

@@ -42,6 +42,7 @@ pub fn job(body: &[u8]) -> Result<RemoteJob, UpstreamError> {
         repository: text(&value["source"]["repository"]),
         git_ref: text(&value["source"]["ref"]),
         pr_link: text(&value["prLink"]),
+        pr_link_is_earlier: false,
         created_at: instant(&value["createdAt"]),
         archived_at: instant(&value["archivedAt"]),
         error: [&value["error"], &value["error"]["message"], &value["message"]].into_iter().find_map(text),

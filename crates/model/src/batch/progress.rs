@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::job::{Job, JobState};
 
 /// Numbers of jobs. Each job is in `jobs`, and in one of `queued`, `running`, `completed`, `failed`, `rejected`, `unknown`,
-/// `cancelled`, `other` and `resolved`.
+/// `cancelled`, `archived`, `other` and `resolved`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
     pub jobs: u64,
@@ -14,6 +14,9 @@ pub struct Progress {
     pub running: u64,
     /// With or without changes, even if archived later.
     pub completed: u64,
+    /// Archived on the platform, and Docket saw no outcome before.
+    #[serde(default)]
+    pub archived: u64,
     pub failed: u64,
     pub rejected: u64,
     pub unknown: u64,
@@ -36,20 +39,22 @@ impl Progress {
                 progress.add_resolved(1);
                 continue;
             }
-            progress.add(job.state, 1);
-            progress.pull_requests += u64::from(job.badge().pr_link.is_some());
-            progress.no_changes += u64::from(job.has_no_changes());
+            let has_request = job.badge().pr_link.is_some();
+            progress.add(job.outcome(), 1);
+            progress.pull_requests += u64::from(has_request);
+            progress.no_changes += u64::from(job.outcome() == JobState::Completed && !has_request);
         }
         progress
     }
 
-    /// Adds `jobs` jobs in this state.
+    /// Adds `jobs` jobs in this state, or with this outcome of an archived job.
     pub fn add(&mut self, state: JobState, jobs: u64) {
         self.jobs += jobs;
         *match state {
             JobState::Queued => &mut self.queued,
             JobState::Sending | JobState::Active => &mut self.running,
-            JobState::Completed | JobState::Archived => &mut self.completed,
+            JobState::Completed => &mut self.completed,
+            JobState::Archived => &mut self.archived,
             JobState::Failed => &mut self.failed,
             JobState::Rejected => &mut self.rejected,
             JobState::Unknown => &mut self.unknown,
@@ -89,9 +94,18 @@ mod tests {
         }
         progress.add_resolved(1);
         let Progress { queued, running, completed, failed, rejected, unknown, cancelled, .. } = progress;
-        let Progress { other, resolved, .. } = progress;
+        let Progress { archived, other, resolved, .. } = progress;
         assert_eq!(
-            queued + running + completed + failed + rejected + unknown + cancelled + other + resolved,
+            queued
+                + running
+                + completed
+                + failed
+                + rejected
+                + unknown
+                + cancelled
+                + archived
+                + other
+                + resolved,
             progress.jobs
         );
         assert_eq!((progress.jobs, progress.sent(), progress.finished()), (11, 9, 7));

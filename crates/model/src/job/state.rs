@@ -99,11 +99,6 @@ impl JobState {
         matches!(self, Self::Completed | Self::Archived | Self::Failed)
     }
 
-    /// Whether the agent completed the job, with or without changes, even if the upstream archived it later.
-    pub const fn is_completed(self) -> bool {
-        matches!(self, Self::Completed | Self::Archived)
-    }
-
     /// Whether the job failed, or was not accepted.
     pub const fn is_failure(self) -> bool {
         matches!(self, Self::Failed | Self::Rejected)

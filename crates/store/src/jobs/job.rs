@@ -121,6 +121,7 @@ pub(crate) fn job(row: &AnyRow) -> Result<Job, StoreError> {
         prompt: row.try_get("prompt")?,
         author: row.try_get("author")?,
         state: word(row, "state")?,
+        earlier_outcome: earlier_outcome(word(row, "state")?, optional_word(row, "outcome")?),
         reason: row.try_get("reason")?,
         created_at: instant(row, "created_at")?,
         changed_at: instant(row, "changed_at")?,
@@ -178,10 +179,16 @@ pub(crate) fn remote(row: &AnyRow) -> Result<Option<RemoteJob>, StoreError> {
         repository: row.try_get("repository")?,
         git_ref: row.try_get("git_ref")?,
         pr_link: row.try_get("pr_link")?,
+        pr_link_is_earlier: row.try_get::<i64, _>("pr_is_earlier")? == 1,
         created_at: optional_instant(row, "remote_created_at")?,
         archived_at: optional_instant(row, "remote_archived_at")?,
         error,
     }))
+}
+
+/// The stored outcome of an archived job. In other states, the state says it.
+pub(crate) fn earlier_outcome(state: JobState, outcome: Option<JobState>) -> Option<JobState> {
+    outcome.filter(|_| state == JobState::Archived)
 }
 
 /// Whether the upstream's status means that the job failed. Only then its reason comes from the upstream.

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::job::earlier_outcome;
 use crate::dialect::Dialect;
 use crate::pull_requests::{StoredPullRequest, pull_request_of};
 use model::id::{BatchId, JobId, ProjectId};
@@ -19,6 +20,7 @@ pub(crate) struct ListedJob {
     prompt: String,
     author: String,
     state: JobState,
+    outcome: Option<JobState>,
     reason: Option<String>,
     created_at: i64,
     changed_at: i64,
@@ -33,6 +35,7 @@ pub(crate) struct ListedJob {
     repository: Option<String>,
     git_ref: Option<String>,
     pr_link: Option<String>,
+    pr_is_earlier: i64,
     remote_created_at: Option<i64>,
     remote_archived_at: Option<i64>,
     follow_ups: Vec<ListedFollowUp>,
@@ -70,10 +73,10 @@ pub(crate) fn columns(dialect: Dialect) -> String {
     let tags = dialect.json_values("t.tag", "job_tags t WHERE t.job_id = j.id");
     let pull_request = pull_request_of(dialect, "j.id");
     format!(
-        "j.id, j.project, SUBSTR(m.prompt, 1, {chars}), (SELECT name FROM users WHERE id = m.author_id), j.state, j.reason, \
+        "j.id, j.project, SUBSTR(m.prompt, 1, {chars}), (SELECT name FROM users WHERE id = m.author_id), j.state, j.outcome, j.reason, \
          j.created_at, j.changed_at, j.next_poll_at, m.attempt, j.batch_id, j.archived_here_at, \
          (SELECT name FROM users WHERE id = j.archived_by), j.remote_id, j.remote_status, j.model, j.repository, j.git_ref, \
-         j.pr_link, j.remote_created_at, j.remote_archived_at, {follow_ups}, {paths}, {tags}, {pull_request}"
+         j.pr_link, j.pr_is_earlier, j.remote_created_at, j.remote_archived_at, {follow_ups}, {paths}, {tags}, {pull_request}"
     )
 }
 
@@ -91,6 +94,7 @@ impl From<ListedJob> for Job {
             prompt: listed.prompt,
             author: listed.author,
             state: listed.state,
+            earlier_outcome: earlier_outcome(listed.state, listed.outcome),
             reason: listed.reason,
             created_at: Timestamp::from_millis(listed.created_at),
             changed_at: Timestamp::from_millis(listed.changed_at),
@@ -102,6 +106,7 @@ impl From<ListedJob> for Job {
                 repository: listed.repository,
                 git_ref: listed.git_ref,
                 pr_link: listed.pr_link,
+                pr_link_is_earlier: listed.pr_is_earlier == 1,
                 created_at: instant(listed.remote_created_at),
                 archived_at: instant(listed.remote_archived_at),
                 error: None,

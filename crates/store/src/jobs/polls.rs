@@ -154,7 +154,8 @@ impl Store {
         // A pull request stays: see `lifecycle::polled`.
         let link = remote.pr_link.as_ref().or(before.as_ref().and_then(|before| before.pr_link.as_ref()));
         let error = remote.error.clone().filter(|_| job::has_failed(&remote.status));
-        let known = RemoteJob { pr_link: link.cloned(), error, ..remote.clone() };
+        let pr_link_is_earlier = remote.pr_link.is_none() && link.is_some();
+        let known = RemoteJob { pr_link: link.cloned(), pr_link_is_earlier, error, ..remote.clone() };
         let position = last_position(&mut tx, &due.job).await?;
         // A follow-up may be finished before any poll saw the agent work on it.
         let is_over =

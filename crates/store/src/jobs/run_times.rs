@@ -1,11 +1,11 @@
-//! SQL for the time that jobs take: from acceptance to their first end.
+//! SQL for the time that jobs take: from acceptance to their first result.
 
-use super::states::reported_ends;
+use super::states::reported_results;
 use model::job::DeliveryState;
 
 /// The columns `began` and `ended` of the job `j`.
 pub(crate) fn began_and_ended() -> String {
-    let (accepted, ends) = (DeliveryState::Accepted.as_str(), reported_ends());
+    let (accepted, ends) = (DeliveryState::Accepted.as_str(), reported_results());
     format!(
         "(SELECT MIN(e.at) FROM job_events e
              WHERE e.job_id = j.id AND e.position = 0 AND e.state = '{accepted}') AS began,

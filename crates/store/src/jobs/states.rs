@@ -5,7 +5,7 @@
 use strum::VariantArray;
 
 use crate::dialect::select::sql_list;
-use model::job::{DeliveryState, JobState, ReportedStatus};
+use model::job::{DeliveryState, JobState, ReportedStatus, TimelineState};
 
 /// The job states that meet the condition.
 pub(crate) fn job_states(condition: fn(JobState) -> bool) -> String {
@@ -18,10 +18,19 @@ pub(crate) fn delivery_states(condition: fn(DeliveryState) -> bool) -> String {
     sorted_list(states.map(DeliveryState::as_str))
 }
 
-/// The statuses in timelines with which the upstream reported the end of a job.
-pub(crate) fn reported_ends() -> String {
-    let ends = ReportedStatus::VARIANTS.iter().copied().filter(|status| JobState::from(*status).is_ended());
-    sorted_list(ends.map(ReportedStatus::as_str))
+/// The statuses in timelines with which the upstream reported the result of the agent's work. Archived is none.
+pub(crate) fn reported_results() -> String {
+    let results = ReportedStatus::VARIANTS.iter().copied();
+    let results = results.filter(|status| TimelineState::Reported(*status).is_result());
+    sorted_list(results.map(ReportedStatus::as_str))
+}
+
+/// The condition that the job is completed, or was before the upstream archived it.
+pub(crate) fn is_completed(job: &str) -> String {
+    let (completed, archived) = (JobState::Completed.as_str(), JobState::Archived.as_str());
+    format!(
+        "{job}.state IN ('{archived}', '{completed}') AND ({job}.state = '{completed}' OR {job}.outcome = '{completed}')"
+    )
 }
 
 fn sorted_list(names: impl Iterator<Item = &'static str>) -> String {
@@ -38,9 +47,8 @@ mod tests {
     fn lists_have_the_states_of_their_condition() {
         assert_eq!(job_states(JobState::is_open), "'active', 'queued', 'sending'");
         assert_eq!(job_states(JobState::is_ended), "'archived', 'completed', 'failed'");
-        assert_eq!(job_states(JobState::is_completed), "'archived', 'completed'");
         assert_eq!(job_states(JobState::is_failure), "'failed', 'rejected'");
-        assert_eq!(reported_ends(), "'archived', 'completed', 'failed'");
+        assert_eq!(reported_results(), "'completed', 'failed'");
         assert_eq!(delivery_states(DeliveryState::is_pending), "'queued', 'sending'");
         assert_eq!(delivery_states(DeliveryState::is_not_sent), "'cancelled', 'rejected'");
     }

@@ -4,23 +4,20 @@ use sqlx::any::AnyRow;
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
 use super::run_times::{began_and_ended, medians};
-use super::states::job_states;
 use crate::{Authority, Change, Store, StoreError, audit, instant, new_id, parsed, word};
 use base::query_permits::QueryPermit;
 use model::audit::{Action, AuditEvent};
 use model::id::{ProjectId, TemplateId};
-use model::job::JobState;
 use model::saved_template::{Merges, SavedTemplate, Scorecard, TemplateText};
 
-/// $1: the project. A job that was archived upstream counts as failed if it ever failed, because `archived` replaces that status.
+/// $1: the project. A job that was archived upstream counts with its outcome before, if it had one.
 fn select_with_scores() -> String {
-    let (ended, times) = (job_states(JobState::is_ended), began_and_ended());
+    let times = began_and_ended();
     let (medians, merge_medians) = (medians("runs", "medians"), medians("merges", "merge_medians"));
     format!("WITH runs AS (
     SELECT u.template_id AS kind, j.pr_link, p.state AS pr_state, p.opened_at, p.merged_at,
-        CASE WHEN j.state IN ({ended}) THEN 1 ELSE 0 END AS finished,
-        CASE WHEN j.state = 'failed' OR (j.state = 'archived' AND j.pr_link IS NULL AND EXISTS (
-            SELECT 1 FROM job_events f WHERE f.job_id = j.id AND f.state = 'failed')) THEN 1 ELSE 0 END AS failed,
+        CASE WHEN j.state IN ('completed', 'failed') OR (j.state = 'archived' AND j.outcome IS NOT NULL) THEN 1 ELSE 0 END AS finished,
+        CASE WHEN j.state = 'failed' OR (j.state = 'archived' AND j.outcome = 'failed') THEN 1 ELSE 0 END AS failed,
         {times}
     FROM job_templates u JOIN templates t ON t.id = u.template_id JOIN jobs j ON j.id = u.job_id
     LEFT JOIN pull_requests p ON p.job_id = j.id

@@ -231,6 +231,7 @@ fn remote(
         repository: Some(format!("acme/{project}")),
         git_ref: Some(format!("docket/agent-{}", &short[..6])),
         pr_link: pull_request.map(|number| format!("{code_host}/acme/{project}/pull/{number}")),
+        pr_link_is_earlier: false,
         created_at: Some(created_at),
         archived_at: None,
         error: None,

@@ -190,6 +190,15 @@ fn delivery_of(job: &Job) -> DeliveryState {
     }
 }
 
+/// The explanation of an archived job with this outcome before.
+const fn archived(outcome: Option<JobState>) -> &'static str {
+    match outcome {
+        Some(JobState::Completed) => "The agent completed this job. It was archived on the platform later.",
+        Some(JobState::Failed) => "The agent failed. The job was archived on the platform later.",
+        _ => "This job was archived on the platform. Docket saw no result before.",
+    }
+}
+
 /// The explanation of the state, if it needs one, and the next step.
 fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
     let has_request = job.remote.as_ref().is_some_and(|remote| remote.pr_link.is_some());
@@ -210,7 +219,7 @@ fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
             Tone::Bad,
             "The agent failed. Run the job again, perhaps with a smaller task, or send a follow-up.",
         ),
-        JobState::Archived => (Tone::Plain, "This job was archived on the platform."),
+        JobState::Archived => (Tone::Plain, archived(job.earlier_outcome)),
         JobState::Rejected => {
             (Tone::Bad, "The job was not started. Your text is saved. Edit it and send it again.")
         }

@@ -22,6 +22,7 @@ use model::source_links::SourceLinks;
 pub(super) fn facts(job: &Job, may_tag: bool, pages_of_files: &PagesOfFiles) -> AnyView {
     let remote = job.remote.as_ref();
     let project = job.project.as_str();
+    let is_earlier = remote.is_some_and(|remote| remote.pr_link_is_earlier);
     let text = |value: Option<&String>| value.map(|value| view! { <span>{value.clone()}</span> }.into_any());
     let (repository, branch) = remote.map(source).unwrap_or_default();
     let last = results(job).into_iter().flatten().next_back();
@@ -36,6 +37,7 @@ pub(super) fn facts(job: &Job, may_tag: bool, pages_of_files: &PagesOfFiles) -> 
         <aside class="facts" aria-label="Facts">
             <dl>
                 {fact("Result", result)}
+                {fact("Reported now", is_earlier.then(|| view! { <span>"No pull request"</span> }.into_any()))}
                 {job.pull_request.as_ref().map(|request| pull_request::facts(job.project.as_str(), request, pages_of_files))}
                 {fact("Time", time(job))}
                 {fact("Pages", pages(job, may_tag))}
@@ -47,12 +49,19 @@ pub(super) fn facts(job: &Job, may_tag: bool, pages_of_files: &PagesOfFiles) -> 
                 {fact("Model", remote.and_then(|remote| text(remote.model.as_ref())))}
                 {fact("Platform id", remote.map(|remote| id(&remote.id)))}
                 {fact("Created", Some(ago(job.created_at).into_any()))}
-                {fact("Accepted", remote.and_then(|remote| remote.created_at).map(|at| ago(at).into_any()))}
-                {fact("Archived", remote.and_then(|remote| remote.archived_at).map(|at| ago(at).into_any()))}
+                {fact("Accepted", began_at(&job.history, 0).map(|at| ago(at).into_any()))}
+                {fact("Created on the platform", remote.and_then(|remote| remote.created_at).map(|at| ago(at).into_any()))}
+                {fact("Archived", archived(job))}
             </dl>
         </aside>
     }
     .into_any()
+}
+
+/// When the platform archived the job. A date alone does not mean that it is archived.
+fn archived(job: &Job) -> Option<AnyView> {
+    let remote = job.remote.as_ref().filter(|_| job.state == JobState::Archived)?;
+    remote.archived_at.map(|at| ago(at).into_any())
 }
 
 /// How long the first prompt took, or has taken so far, and how long it usually takes. `None` if the agent never accepted it.

@@ -28,8 +28,12 @@ pub(super) fn size(job: &Job) -> usize {
 
 pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
     let (project, id) = (job.project.as_str(), job.id.as_str());
-    let request = job.remote.as_ref().and_then(|remote| remote.pr_link.as_deref());
+    let remote = job.remote.as_ref();
+    let request = remote.and_then(|remote| remote.pr_link.as_deref());
     let request = request.map(|link| pull_request(link, "button button-loud", ""));
+    // The platform named it before, and names none now.
+    let earlier = remote.filter(|remote| remote.pr_link_is_earlier);
+    let earlier = earlier.map(|_| view! { <span class="faint">"Earlier:"</span> });
     let is_dismissable = may_send && job.needs_attention;
     let dismiss = is_dismissable.then(|| dismiss(project, id));
     let again = (may_send && !job.is_moving() && !offers_again(job)).then(|| again_link(job, "button"));
@@ -68,7 +72,7 @@ pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
                 {dismissed_note(job)}
                 {retries(job)}
             </div>
-            <div class="actions">{request} {dismiss} {menu}</div>
+            <div class="actions">{earlier} {request} {dismiss} {menu}</div>
         </header>
     }
     .into_any()

@@ -2,7 +2,8 @@
 
 use sqlx::{AssertSqlSafe, Row};
 
-use crate::{Store, StoreError, instant, word};
+use crate::jobs::job::earlier_outcome;
+use crate::{Store, StoreError, instant, optional_word, word};
 use model::batch::{BatchPage, ListedBatch, Progress};
 use model::id::ProjectId;
 use model::job::{EXCERPT_CHARS, JobState, title};
@@ -15,9 +16,9 @@ impl Store {
         before: i64,
         count: usize,
     ) -> Result<BatchPage, StoreError> {
-        // One row for each batch and state of its jobs. A job with a retry is not counted.
+        // One row for each batch and state or outcome of its jobs. A job with a retry is not counted.
         let sql = format!(
-            "SELECT b.id, b.name, b.started_at, u.name AS author, j.state, COUNT(j.id) AS jobs,
+            "SELECT b.id, b.name, b.started_at, u.name AS author, j.state, j.outcome, COUNT(j.id) AS jobs,
              COUNT(j.pr_link) AS pull_requests,
              COUNT(j.resolved_by) FILTER (WHERE j.pr_link IS NULL) AS resolved
              FROM (SELECT id, COALESCE(name, SUBSTR(template, 1, {EXCERPT_CHARS})) AS name, author_id, started_at
@@ -26,7 +27,7 @@ impl Store {
              JOIN users u ON u.id = b.author_id
              LEFT JOIN jobs j ON j.batch_id = b.id
                  AND NOT EXISTS (SELECT 1 FROM jobs r WHERE r.retry_of = j.id AND r.batch_id = b.id)
-             GROUP BY b.id, b.name, b.started_at, u.name, j.state ORDER BY b.started_at DESC, b.id DESC"
+             GROUP BY b.id, b.name, b.started_at, u.name, j.state, j.outcome ORDER BY b.started_at DESC, b.id DESC"
         );
         let rows = sqlx::query(AssertSqlSafe(sql))
             .bind(project.as_str())
@@ -50,7 +51,8 @@ impl Store {
             let (number, requests, resolved) = (count("jobs")?, count("pull_requests")?, count("resolved")?);
             // A batch without jobs has one row without a state.
             if let (Some(batch), true) = (batches.last_mut(), number > 0) {
-                let state: JobState = word(row, "state")?;
+                let state = word(row, "state")?;
+                let state = earlier_outcome(state, optional_word(row, "outcome")?).unwrap_or(state);
                 batch.progress.add(state, number - resolved);
                 batch.progress.add_resolved(resolved);
                 batch.progress.pull_requests += requests;

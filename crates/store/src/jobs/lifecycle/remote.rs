@@ -83,8 +83,9 @@ pub(crate) async fn give_up(
     refresh_attention(tx, from_ref(job)).await
 }
 
-/// Stores the platform's job object with the resulting state. An opened pull request stays: the platform returns none while a follow-up runs. A
-/// visible change clears a dismissal, and the resolution by a retry.
+/// Stores the platform's job object with the resulting state. An opened pull request stays, as an earlier one: the platform returns none while a
+/// follow-up runs. So does the outcome of a job that the platform archives, with its reason. A visible change clears a dismissal, and the resolution
+/// by a retry.
 pub(super) async fn write(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,
@@ -100,7 +101,10 @@ pub(super) async fn write(
                  THEN dismissed_by END,
              resolved_by = CASE WHEN state = $3 AND remote_status = $7 AND COALESCE($11, pr_link, '') = COALESCE(pr_link, '')
                  THEN resolved_by END,
-             state = $3, reason = $4, changed_at = $5, remote_id = $6, remote_status = $7, model = $8, repository = $9,
+             reason = CASE WHEN $3 = 'archived' AND state IN ('archived', 'failed') THEN reason ELSE $4 END,
+             outcome = CASE WHEN $3 IN ('completed', 'failed') THEN $3 ELSE outcome END,
+             pr_is_earlier = CASE WHEN $11 IS NULL AND pr_link IS NOT NULL THEN 1 ELSE 0 END,
+             state = $3, changed_at = $5, remote_id = $6, remote_status = $7, model = $8, repository = $9,
              git_ref = $10, pr_link = COALESCE($11, pr_link), remote_created_at = $12, remote_archived_at = $13
          WHERE id = $1 AND state = $2",
     )

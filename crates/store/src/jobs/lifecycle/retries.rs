@@ -14,7 +14,7 @@ const ORIGINS_MAX: u32 = 20;
 
 /// Whether a step to this state is a success if there is a pull request.
 pub(super) fn succeeds(change: StateChange) -> bool {
-    change.after.is_completed() && !change.before.is_completed()
+    change.after == JobState::Completed && change.before != JobState::Completed
 }
 
 /// Resolves the jobs that `job` retried, if it opened a pull request.

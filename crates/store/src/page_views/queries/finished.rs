@@ -5,11 +5,11 @@ use sqlx::{AssertSqlSafe, Row};
 
 use super::Snapshot;
 use crate::dialect::select::comparable;
-use crate::jobs::states::job_states;
+use crate::jobs::states::is_completed;
 use crate::{StoreError, instant, optional_word, word};
 use model::day::DayRange;
 use model::id::JobId;
-use model::job::{EXCERPT_CHARS, JobState};
+use model::job::EXCERPT_CHARS;
 use model::pull_request::PullRequestState;
 use model::selection::Selection;
 use model::time::Timestamp;
@@ -103,9 +103,9 @@ fn finished_job(row: &AnyRow) -> Result<FinishedJob, StoreError> {
 
 /// The source and the condition of all jobs of project `$1` that completed or were merged from `$3` on; `$2` is empty. Each of the two has an index.
 pub(super) fn every() -> (String, &'static str) {
-    let completed = job_states(JobState::is_completed);
+    let completed = is_completed("c");
     let source = format!(
-        "(SELECT c.id FROM jobs c WHERE c.project = $1 AND c.state IN ({completed}) AND c.changed_at >= $3
+        "(SELECT c.id FROM jobs c WHERE c.project = $1 AND {completed} AND c.changed_at >= $3
           UNION SELECT r.job_id FROM pull_requests r WHERE r.project = $1 AND r.state = 'merged' AND r.merged_at >= $3) a CROSS JOIN jobs j"
     );
     (source, "j.id = a.id AND $2 = ''")
@@ -137,7 +137,7 @@ pub(crate) fn finished_about(selection: &Selection) -> String {
 /// and ended from `$3` on and before `$4`. The end of a job is the merge of its pull request, if that is known.
 pub(super) fn select(source: &str, about: &str) -> String {
     // A job that was already completed when the upstream accepted it has no timeline entry for it: then the time of its change counts.
-    let completed = job_states(JobState::is_completed);
+    let completed = is_completed("j");
     format!(
         "SELECT id, prompt, finished_at, pull_request FROM (
              SELECT j.id, SUBSTR(m.prompt, 1, {EXCERPT_CHARS}) AS prompt, COALESCE(
@@ -145,7 +145,7 @@ pub(super) fn select(source: &str, about: &str) -> String {
              ) AS finished_at, p.state AS pull_request
              FROM {source} CROSS JOIN messages m LEFT JOIN pull_requests p ON p.job_id = j.id
              WHERE m.job_id = j.id AND m.position = 0
-             AND j.state IN ({completed}) AND (j.changed_at >= $3 OR p.merged_at >= $3) AND {about}
+             AND {completed} AND (j.changed_at >= $3 OR p.merged_at >= $3) AND {about}
          ) AS finished WHERE finished_at >= $3 AND finished_at < $4"
     )
 }

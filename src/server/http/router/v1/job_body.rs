@@ -16,6 +16,9 @@ pub(super) struct JobBody {
     project: String,
     #[schema(inline)]
     state: JobState,
+    /// What an archived job was before: `completed` or `failed`; `null` in other states, or if Docket saw no outcome.
+    #[schema(inline)]
+    earlier_outcome: Option<JobState>,
     /// The status that the platform reports; `null` until it accepted the job.
     platform_status: Option<String>,
     /// Why the job is in this state, if a reason is known.
@@ -24,7 +27,10 @@ pub(super) struct JobBody {
     prompt: String,
     /// The name of the person who started it.
     author: String,
+    /// When Docket saved it.
     created_at: Timestamp,
+    /// When the platform created it, by its own clock.
+    platform_created_at: Option<Timestamp>,
     /// When its state last changed.
     changed_at: Timestamp,
     /// The paths of the pages it is about.
@@ -43,6 +49,8 @@ pub(super) struct JobBody {
     /// Whether it is archived in Docket.
     archived: bool,
     pull_request: Option<PullRequestBody>,
+    /// The pull request that the platform names now; `null` if it names none, although an earlier answer did.
+    platform_pull_request: Option<String>,
     /// The path of its page in Docket.
     path: String,
 }
@@ -87,6 +95,9 @@ pub(super) struct PullRequestBody {
 impl From<Job> for JobBody {
     fn from(job: Job) -> Self {
         let path = links::job(job.project.as_str(), job.id.as_str());
+        let platform_created_at = job.remote.as_ref().and_then(|remote| remote.created_at);
+        let named = job.remote.as_ref().filter(|remote| !remote.pr_link_is_earlier);
+        let platform_pull_request = named.and_then(|remote| remote.pr_link.clone());
         let (platform_id, platform_status, repository, branch) = match job.remote {
             Some(RemoteJob { id, status, repository, git_ref, .. }) => {
                 (Some(id), Some(status), repository, git_ref)
@@ -97,11 +108,13 @@ impl From<Job> for JobBody {
             id: job.id.to_string(),
             project: job.project.to_string(),
             state: job.state,
+            earlier_outcome: job.earlier_outcome,
             platform_status,
             reason: job.reason,
             prompt: job.prompt,
             author: job.author,
             created_at: job.created_at,
+            platform_created_at,
             changed_at: job.changed_at,
             pages: job.paths,
             tags: job.tags,
@@ -112,6 +125,7 @@ impl From<Job> for JobBody {
             branch,
             archived: job.archived_here.is_some(),
             pull_request: job.pull_request.map(Into::into),
+            platform_pull_request,
             path,
         }
     }
