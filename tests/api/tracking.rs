@@ -285,6 +285,52 @@ async fn lost_job_is_polled_on_request_once_per_interval() {
     .await;
 }
 
+/// A pause that the platform asked for is no failure of it.
+#[tokio::test]
+async fn check_and_import_name_the_limit_of_the_platform() {
+    let app = TestApp::with(frozen()).await;
+    let operator = app.operator().await;
+    let job = lost(&app, &operator).await;
+    let import = [("project", "docs"), ("remote_id", "job_9")];
+    app.clock().advance(NEXT_READ);
+    respond_with(&app, ResponseTemplate::new(429).insert_header("retry-after", "600")).await;
+    check(&operator, &job).await.refused(429, "budget_spent");
+    let reads = app.upstream.reads().await;
+    for _ in 0..2 {
+        app.clock().advance(NEXT_READ);
+        for response in [check(&operator, &job).await, operator.post("/api/jobs/import", &import).await] {
+            let message = response.refused(429, "budget_spent");
+            assert!(message.contains("own limit") && !message.contains("failing"), "{message}");
+        }
+    }
+    assert_eq!(app.upstream.reads().await, reads, "nothing is sent during the pause");
+}
+
+/// What is refused anyway must not be the one call that tries whether the platform works again.
+#[tokio::test]
+async fn refused_lookup_and_repeated_check_take_no_probe() {
+    let app = TestApp::with(Settings { breaks_after: 5, ..frozen() }).await;
+    let operator = app.operator().await;
+    let job = lost(&app, &operator).await;
+    for n in 0..60 {
+        let import = [("project", "docs"), ("remote_id", &*format!("other_{n}"))];
+        operator.post("/api/jobs/import", &import).await;
+    }
+    respond_with(&app, ResponseTemplate::new(500)).await;
+    for _ in 0..5 {
+        app.clock().advance(NEXT_READ);
+        check(&operator, &job).await.refused(502, "upstream_failed");
+    }
+    let message = check(&operator, &job).await.refused(502, "upstream_failed");
+    assert!(message.contains("The platform is failing"), "{message}");
+    app.clock().advance(SLOWEST_READ);
+    let import = [("project", "docs"), ("remote_id", "job_99")];
+    let message = operator.post("/api/jobs/import", &import).await.refused(429, "budget_spent");
+    assert!(message.contains("60 ids"), "{message}");
+    respond_with(&app, status_response("completed")).await;
+    assert_eq!(check(&operator, &job).await.json()["state"], "completed", "the probe is left");
+}
+
 #[tokio::test]
 async fn manual_check_requires_an_operator_and_an_accepted_job() {
     let app = TestApp::with(frozen()).await;

@@ -91,7 +91,7 @@ async fn polls_slow_down_after_the_first_429() {
     let docs = "docs".parse().unwrap();
     until("the pause", async || {
         let permit = app.state().governor.acquire_poll(&docs).await.unwrap();
-        matches!(permit, PollPermit::PausedUntil(_)).then_some(())
+        matches!(permit, PollPermit::Paused(_)).then_some(())
     })
     .await;
     for _ in 0..10 {

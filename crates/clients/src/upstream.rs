@@ -9,6 +9,7 @@ mod error;
 pub mod governor;
 pub mod health;
 pub mod page_views;
+mod poll_pause;
 mod retry;
 
 pub use client::Upstream;

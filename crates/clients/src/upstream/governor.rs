@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::upstream::health::{Admission, Health, Read, Report, notice, refusals};
+use crate::upstream::poll_pause::{PauseReason, PollPause};
 use base::clock::Clock;
 use base::config::Budget;
 use base::settings::{Live, Settings};
@@ -102,8 +103,7 @@ const LOOKUPS_PER_HOUR: u32 = 60;
 #[must_use]
 pub enum PollPermit {
     Granted(Permit),
-    /// Polls are paused until then.
-    PausedUntil(Timestamp),
+    Paused(PollPause),
 }
 
 impl Governor {
@@ -276,12 +276,11 @@ impl Governor {
     }
 
     /// A permit to fetch a job of `project` by a typed id. No poll interval bounds these calls, so they have their own
-    /// limit.
+    /// limit. It is checked first: a lookup beyond it must not be the probe after a failure.
     pub async fn acquire_lookup(&self, project: &ProjectId) -> Result<Permit, AppError> {
-        let permit = match self.acquire_poll(project).await? {
-            PollPermit::Granted(permit) => permit,
-            PollPermit::PausedUntil(until) => return Err(polls_paused(until)),
-        };
+        if let Some(pause) = self.poll_pause(project).await? {
+            return Err(pause.into());
+        }
         let scope = format!("asked-reads:{project}");
         if self.store.acquire_call(&scope, LOOKUPS_PER_HOUR, self.clock.now()).await?.is_none() {
             return Err(AppError::new(
@@ -291,21 +290,34 @@ impl Governor {
                 ),
             ));
         }
-        Ok(permit)
+        match self.acquire_poll(project).await? {
+            PollPermit::Granted(permit) => Ok(permit),
+            PollPermit::Paused(pause) => Err(pause.into()),
+        }
     }
 
-    /// A permit to poll a job of `project` now.
-    pub async fn acquire_poll(&self, project: &ProjectId) -> Result<PollPermit, StoreError> {
+    /// The pause of polls of `project`, if there is one. Takes no permit, so it may be followed by other checks.
+    pub async fn poll_pause(&self, project: &ProjectId) -> Result<Option<PollPause>, StoreError> {
         self.record_pauses().await?;
-        let scope = Scope::Polls(project.clone());
-        if let Some(until) = self.store.paused_until(&scope.key(), self.clock.now()).await? {
-            return Ok(PollPermit::PausedUntil(until));
+        let now = self.clock.now();
+        let limit = self.store.paused_until(&Scope::Polls(project.clone()).key(), now).await?;
+        Ok(match limit {
+            Some(until) => Some(PollPause::new(PauseReason::Limit, until)),
+            None => self.health.report().await?.poll_pause(project, now),
+        })
+    }
+
+    /// A permit to poll a job of `project` now. It may be the probe after a failure, so the call must be made.
+    pub async fn acquire_poll(&self, project: &ProjectId) -> Result<PollPermit, StoreError> {
+        if let Some(pause) = self.poll_pause(project).await? {
+            return Ok(PollPermit::Paused(pause));
         }
         if let Some(until) = self.health.paused_until(Read::Jobs).await? {
-            return Ok(PollPermit::PausedUntil(until));
+            return Ok(PollPermit::Paused(PollPause::new(PauseReason::Failing, until)));
         }
+        let scope = Scope::Polls(project.clone());
         if let Some(until) = self.health.refused_until(scope.operation(), project).await? {
-            return Ok(PollPermit::PausedUntil(until));
+            return Ok(PollPermit::Paused(PollPause::new(PauseReason::Refused, until)));
         }
         let limit = self.limit(&scope);
         Ok(PollPermit::Granted(Permit::new(scope, limit, Vec::new())))
@@ -566,19 +578,6 @@ fn next_fit(meter: &Meter) -> String {
         ),
         None => "Try again in a moment".to_owned(),
     }
-}
-
-fn polls_paused(until: Timestamp) -> AppError {
-    let at = until.to_datetime();
-    AppError::new(
-        ErrorCode::UpstreamFailed,
-        format!(
-            "The platform is failing or refuses to show jobs of this project, so nothing was sent; requests are paused until {:02}:{:02}:{:02} UTC.",
-            at.hour(),
-            at.minute(),
-            at.second()
-        ),
-    )
 }
 
 fn views_refused(until: Timestamp) -> AppError {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use strum::VariantArray;
 
 use super::UpstreamError;
+use super::poll_pause::{PauseReason, PollPause};
 use base::clock::Clock;
 use model::budget::Notice;
 use model::id::ProjectId;
@@ -257,6 +258,19 @@ impl Report {
         let refused = project.and_then(|project| tried_at(&refusals(operation, project)));
         let refused = tried_at(KEY).max(refused).map(|at| at.after(REFUSAL_PAUSE));
         open.max(refused).filter(|until| *until > now)
+    }
+
+    /// The pause of polls of `project` after failures or a refusal. A failure in the future was recorded before a clock rollback, and does not count.
+    pub(super) fn poll_pause(&self, project: &ProjectId, now: Timestamp) -> Option<PollPause> {
+        let pause = |name: &str, why, length: &dyn Fn(&OpenCircuit) -> Duration| {
+            let open = self.find(name).filter(|open| open.tried_at <= now)?;
+            let until = open.tried_at.after(length(open));
+            (until > now).then(|| PollPause::new(why, until))
+        };
+        let failing =
+            pause(Read::Jobs.circuit(), PauseReason::Failing, &|open| self::pause(open, self.breaks_after));
+        failing
+            .or_else(|| pause(&refusals(Operation::Read, project), PauseReason::Refused, &|_| REFUSAL_PAUSE))
     }
 
     /// When the operation of `project` was refused or probed last, unless it succeeded since.

@@ -16,7 +16,7 @@ use base::tasks::Task;
 use base::traces;
 use clients::upstream::UpstreamError;
 use clients::upstream::governor::{Permit, PollPermit};
-use model::error::{AppError, ErrorCode};
+use model::error::AppError;
 use model::id::{JobId, ProjectId};
 use model::job::{DeliveryState, Job, JobState, NO_END, NOT_FOUND, RemoteJob};
 use model::time::Timestamp;
@@ -65,17 +65,22 @@ impl Jobs {
             ));
         }
         let id: JobId = job.parse()?;
-        let PollPermit::Granted(permit) = self.governor.acquire_poll(project).await? else {
-            return Err(AppError::new(
-                ErrorCode::UpstreamFailed,
-                "The platform is unavailable right now, or refuses to show jobs of this project. Try again in a few minutes.",
-            ));
-        };
+        if let Some(pause) = self.governor.poll_pause(project).await? {
+            return Err(pause.into());
+        }
         let now = self.clock.now();
         let interval = i64::try_from(self.timing.poll_interval.as_millis()).unwrap_or(i64::MAX);
         let not_since = Timestamp::from_millis(now.as_millis().saturating_sub(interval));
         let next = now.after(self.timing.poll_interval);
         if let Some(due) = self.store.claim_check(caller.authority(), project, &id, not_since, next).await? {
+            // Only now, because it may be the probe after a failure.
+            let permit = match self.governor.acquire_poll(project).await? {
+                PollPermit::Granted(permit) => permit,
+                PollPermit::Paused(pause) => {
+                    self.store.stop_tracking(&self.work, &due).await?;
+                    return Err(pause.into());
+                }
+            };
             let response = self.upstream.job(permit, project, &due.remote_id).await;
             if let Some(error) = self.record_response(&due, response).await.map_err(|error| {
                 tracing::error!(job = %id, error = format!("{error:#}"), "a check could not be recorded");
@@ -94,9 +99,9 @@ impl Jobs {
         let next = self.planned_poll(&due, now);
         let permit = match self.governor.acquire_poll(&due.project).await? {
             PollPermit::Granted(permit) => permit,
-            PollPermit::PausedUntil(until) => {
+            PollPermit::Paused(pause) => {
                 // No plan is later than the longest pause: see `adjusted_for_downtime`.
-                let until = until.min(now.after(self.longest_pause()));
+                let until = pause.until.min(now.after(self.longest_pause()));
                 self.store.postpone_poll(&self.work, &due, next.max(until)).await?;
                 return Ok(false);
             }
