@@ -64,7 +64,9 @@ async fn upstream_error_containing_the_key_is_masked() {
     for status in [400, 401, 403, 404, 422, 429, 500] {
         app.upstream.reset().await;
         app.lift_pauses().await;
-        let agent = |key: &str| json!({"error": format!("not allowed: {key}")});
+        // Also with a character between its letters that is not shown.
+        let agent =
+            |key: &str| json!({"error": format!("not allowed: {key} {}\u{200b}{}", &key[..4], &key[4..])});
         let analytics = |key: &str| json!({"error": "bad", "details": [{"message": format!("{key}!")}]});
         app.upstream.on_create(echoing(status, agent)).await;
         app.upstream.on_views(echoing(status, analytics)).await;

@@ -219,6 +219,7 @@ async fn tokens_of_common_providers_sign_in() {
         ),
         ("groups as text", USUAL, json!({"groups": "writers"})),
         ("a long address", USUAL, json!({"email": format!("{}@example.com", "m".repeat(242))})),
+        ("itself twice", USUAL, json!({"aud": ["docket", "docket"], "azp": null})),
         (
             "clocks half a minute apart",
             USUAL,
@@ -308,10 +309,13 @@ async fn person_reads_what_is_missing() {
     for (claims, configured, words) in [
         (json!({"email_verified": null}), USUAL, "DOCKET_OIDC_TRUST_EMAIL"),
         (json!({"email_verified": false}), trusting, "has not verified"),
+        (json!({"email_verified": "False"}), trusting, "has not verified"),
+        (json!({"email_verified": 0}), trusting, "has not verified"),
         (json!({"email": null}), trusting, "does not send your e-mail address"),
         (json!({"groups": null}), USUAL, "sends no claim “groups”"),
         (json!({"groups": null, "_claim_names": {"groups": "src1"}}), USUAL, "too many groups"),
         (json!({"groups": null, "hasgroups": true}), USUAL, "too many groups"),
+        (json!({"groups": ["writers"], "hasgroups": true}), USUAL, "too many groups"),
         (json!({"groups": []}), USUAL, "None of your groups"),
         (json!({"email": format!("{}@example.com", "m".repeat(243))}), USUAL, "cannot be a username"),
     ] {
@@ -403,6 +407,21 @@ async fn wrongly_signed_tokens_are_refused() {
         ),
         ("with the public key as the secret", Box::new(|claims| hs256(&point, claims))),
         ("with an empty secret", Box::new(|claims| hs256(b"", claims))),
+        (
+            "with a tag of no bytes",
+            Box::new(|claims| format!("{}.", unsigned(&json!({"alg": "HS256"}), claims))),
+        ),
+        (
+            "with a tag of three bytes",
+            Box::new(|claims| format!("{}.AAAA", unsigned(&json!({"alg": "HS256"}), claims))),
+        ),
+        ("with a long tag", Box::new(|claims| hs256(CLIENT_SECRET.as_bytes(), claims) + "AAAA")),
+        (
+            "of another kind",
+            Box::new(|claims| {
+                header(json!({"alg": "ES256", "kid": "one", "typ": "at+jwt"}))(&provider, claims)
+            }),
+        ),
         (
             "changed after it was signed",
             Box::new(|claims| {

@@ -118,7 +118,7 @@ async fn refused_proxy_user_sees_the_reason_without_redirect_loop() {
     let app = app(None).await;
     app.state().store.set_disabled((&work_at(app.clock().now())).into(), "otto", true).await.unwrap();
     let proxy = from(&app, PROXY);
-    let long = "x".repeat(65);
+    let long = "x".repeat(255);
     for (headers, words) in [
         (&[("x-forwarded-user", "nobody")][..], "no account"),
         (&[("x-forwarded-user", "OLGA")], "no account"),

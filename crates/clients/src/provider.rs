@@ -37,6 +37,8 @@ use model::time::Timestamp;
 
 /// How long the provider's metadata is cached, in seconds.
 const KNOWN_SECONDS: i64 = 3600;
+/// The maximum length of a person's id at the provider, by the specification.
+const SUBJECT_MAX_BYTES: usize = 255;
 /// How long a provider that did not respond gets no further request, in seconds. Other sign-ins would only wait for the
 /// timeout.
 const SILENT_SECONDS: i64 = 5;
@@ -173,7 +175,7 @@ impl Provider {
         let subject = subject(&claims).ok_or_else(|| failed("an ID token without a subject"))?;
         let mut stated = Stated::by(&claims, &config.groups_claim);
         // Many providers return a small ID token, and more claims from the userinfo endpoint.
-        if stated.is_incomplete()
+        if stated.is_incomplete(config.trusts_email)
             && let Some(more) = self.user_info(&redeemed.access_token, subject).await?
         {
             stated = stated.and(Stated::by(&more, &config.groups_claim));
@@ -281,9 +283,12 @@ impl Provider {
         found
     }
 
+    /// Fetches the metadata again. A failure keeps what is known.
     async fn publish_anew(&self) -> Result<Arc<Metadata>, AppError> {
-        *self.published.lock().await = None;
-        self.published().await
+        let mut known = self.published.lock().await;
+        let found = Arc::new(self.discover().await?);
+        *known = Some(CachedMetadata { at: self.clock.now(), published: Some(found.clone()) });
+        Ok(found)
     }
 
     async fn discover(&self) -> Result<Metadata, AppError> {
@@ -321,20 +326,21 @@ pub async fn reach(
 }
 
 fn subject(claims: &Map<String, Value>) -> Option<&str> {
-    claims.get("sub").and_then(Value::as_str).filter(|subject| !subject.is_empty())
+    let subject = claims.get("sub").and_then(Value::as_str);
+    subject.filter(|subject| (1..=SUBJECT_MAX_BYTES).contains(&subject.len()) && !subject.contains('\0'))
 }
 
 /// The groups, or why there are none: a person could not tell a missing claim from missing membership.
 fn groups(stated: Option<Vec<String>>, are_elsewhere: bool, claim: &str) -> Result<Vec<String>, AppError> {
     match stated {
-        Some(groups) if !groups.is_empty() || !are_elsewhere => Ok(groups),
+        Some(groups) if !are_elsewhere => Ok(groups),
         _ if are_elsewhere => Err(without_groups(
             claim,
             "You are in too many groups for your provider to send them. Ask an administrator to have it send only groups that may use Docket.".to_owned(),
         )),
         _ => Err(without_groups(
             claim,
-            format!("Your provider does not say in which groups you are: it sends no claim “{claim}”. Ask an administrator."),
+            format!("Your provider does not say in which groups you are: it sends no claim “{claim}” about you. Perhaps you are in none. Ask an administrator."),
         )),
     }
 }

@@ -81,7 +81,15 @@ impl IdentityConfig {
         if trusted_header.is_some() && proxies.is_empty() {
             return Err(missing("trusted_proxies"));
         }
-        Ok(Self { single_sign_on: single_sign_on(source, all)?, trusted_header })
+        let single_sign_on = single_sign_on(source, all)?;
+        if trusted_header.is_some() && single_sign_on.as_ref().is_some_and(|provider| provider.trusts_email) {
+            return Err(ConfigError(
+                "DOCKET_OIDC_TRUST_EMAIL cannot be used with DOCKET_TRUSTED_HEADER: whoever signs in first with an address that nobody verified \
+                 would own the account of the person whom the proxy calls by it. An example: DOCKET_OIDC_TRUST_EMAIL=false"
+                    .to_owned(),
+            ));
+        }
+        Ok(Self { single_sign_on, trusted_header })
     }
 }
 
@@ -210,12 +218,23 @@ fn trusted_header(source: &Source, all: &[Project]) -> Result<Option<TrustedHead
     let groups = match groups {
         Some(header) => Some(TrustedGroups {
             header,
-            roles: raw.trusted_roles.parse(GroupRoles::parse)?.ok_or_else(|| missing("trusted_roles"))?,
+            roles: raw.trusted_roles.parse(roles_of_a_header)?.ok_or_else(|| missing("trusted_roles"))?,
             projects: group_projects(&raw.trusted_projects, all)?,
         }),
         None => None,
     };
     Ok(Some(TrustedHeaderConfig { user, groups, secret: trusted_secret(source)? }))
+}
+
+/// The header separates groups by commas.
+fn roles_of_a_header(text: &str) -> Result<GroupRoles, String> {
+    let roles = GroupRoles::parse(text)?;
+    match roles.0.iter().find(|(group, _)| group.contains(',')) {
+        Some((group, _)) => {
+            Err(format!("a proxy cannot send the group “{group}”: its header separates groups by commas"))
+        }
+        None => Ok(roles),
+    }
 }
 
 fn trusted_secret(source: &Source) -> Result<SecretString, ConfigError> {
@@ -387,6 +406,25 @@ mod tests {
         assert_eq!(config.client_secret.expose_secret(), "s3cret");
         environment[2] = ("DOCKET_OIDC_CLIENT_SECRET_FILE", "/nowhere");
         assert!(read(&environment, false).is_err_and(|error| error.contains("/nowhere")));
+    }
+
+    #[test]
+    fn provider_with_trusted_addresses_and_a_proxy_exclude_each_other() {
+        let trust = ("DOCKET_OIDC_TRUST_EMAIL", "true");
+        let header = ("DOCKET_TRUSTED_HEADER", "X-Forwarded-User");
+        let with = |more: &[(&str, &str)]| read(&[&WHOLE[..], more].concat(), true);
+        assert!(with(&[trust]).is_ok() && with(&[header, SECRET]).is_ok());
+        let error = with(&[trust, header, SECRET]).err().expect("an error");
+        assert!(error.contains("DOCKET_OIDC_TRUST_EMAIL cannot be used"), "{error}");
+    }
+
+    #[test]
+    fn group_with_a_comma_is_refused_for_a_proxy() {
+        let roles = ("DOCKET_TRUSTED_ROLES", r#""cn=a,ou=b"=viewer"#);
+        let header =
+            [("DOCKET_TRUSTED_HEADER", "X-User"), ("DOCKET_TRUSTED_GROUPS_HEADER", "x-groups"), SECRET];
+        let error = read(&[&header[..], &[roles]].concat(), true).err().expect("an error");
+        assert!(error.contains("cn=a,ou=b") && error.contains("DOCKET_TRUSTED_ROLES"), "{error}");
     }
 
     #[test]

@@ -270,7 +270,7 @@ pub(super) struct RawConfig {
     ///
     /// For a directory whose addresses only administrators set, such as Microsoft Entra.
     ///
-    /// Example: true
+    /// Example: false
     #[config(default = false)]
     pub(super) oidc_trust_email: Setting,
 

@@ -15,35 +15,40 @@ pub(super) struct Stated {
 impl Stated {
     /// `groups`: the claim with the groups, or the path to it, with dots.
     pub(super) fn by(claims: &Map<String, Value>, groups: &str) -> Self {
-        let elsewhere = claims.get("_claim_names").is_some_and(|names| names.get(groups).is_some());
+        let is_named_elsewhere = claims.get("_claim_names").is_some_and(|names| names.get(groups).is_some());
+        // Entra states this about its claim of groups only.
+        let has_more = groups == "groups" && truth(claims.get("hasgroups")) == Some(true);
         Self {
             email: text(claims.get("email")).filter(|email| !email.is_empty()).map(str::to_owned),
-            email_verified: truth(claims.get("email_verified")),
+            email_verified: verified(claims.get("email_verified")),
             groups: found(claims, groups).and_then(names),
-            has_groups_elsewhere: elsewhere
-                || claims.get("hasgroups").and_then(|has| truth(Some(has))) == Some(true),
+            has_groups_elsewhere: is_named_elsewhere || has_more,
         }
     }
 
-    /// Whether the userinfo endpoint may know more.
-    pub(super) fn is_incomplete(&self) -> bool {
+    /// Whether the userinfo endpoint may know more. If an address is accepted without a statement, that is not missing.
+    pub(super) fn is_incomplete(&self, trusts_email: bool) -> bool {
         self.email.is_none()
-            || self.email_verified.is_none()
+            || (self.email_verified.is_none() && !trusts_email)
             || self.groups.as_ref().is_none_or(Vec::is_empty)
     }
 
-    /// With what the userinfo endpoint states. It overrules the token only in what it states.
+    /// With what the userinfo endpoint states. It overrules the token only in what it states, and adds to no list of groups.
     pub(super) fn and(mut self, other: Self) -> Self {
-        if other.email.is_some() && other.email != self.email {
+        let names_no_address = other.email.is_none();
+        if !names_no_address && other.email != self.email {
             // The statement of the token is about another address.
             self.email_verified = None;
             self.email = other.email;
         }
-        self.email_verified = other.email_verified.or(self.email_verified);
-        self.groups = match (self.groups, other.groups) {
-            (Some(groups), Some(more)) => Some(groups.into_iter().chain(more).collect()),
-            (groups, more) => groups.or(more),
+        self.email_verified = match other.email_verified {
+            // About an address that it does not name.
+            Some(true) if names_no_address => self.email_verified,
+            stated => stated.or(self.email_verified),
         };
+        if self.groups.as_ref().is_none_or(Vec::is_empty) {
+            self.groups = other.groups.or(self.groups);
+        }
         self.has_groups_elsewhere |= other.has_groups_elsewhere;
         self
     }
@@ -62,6 +67,11 @@ fn truth(claim: Option<&Value>) -> Option<bool> {
     }
 }
 
+/// A statement of an unknown form is no confirmation.
+fn verified(claim: Option<&Value>) -> Option<bool> {
+    claim.filter(|claim| !claim.is_null()).map(|claim| truth(Some(claim)) == Some(true))
+}
+
 /// The claim of this name, or at this path: names may contain dots, too.
 fn found<'a>(claims: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
     claims.get(path).or_else(|| {
@@ -72,12 +82,16 @@ fn found<'a>(claims: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
     })
 }
 
-/// The groups of a list, of a text, or of an object whose keys they are.
+/// The groups of a list, of a text, or of an object whose keys they are, with `true` or with details as their values.
 fn names(claim: &Value) -> Option<Vec<String>> {
     match claim {
         Value::Array(groups) => Some(groups.iter().filter_map(Value::as_str).map(str::to_owned).collect()),
         Value::String(group) => Some(vec![group.clone()]),
-        Value::Object(groups) => Some(groups.keys().cloned().collect()),
+        Value::Object(groups) => {
+            let is_member =
+                |of: &Value| of == &Value::Bool(true) || of.as_object().is_some_and(|of| !of.is_empty());
+            Some(groups.iter().filter(|(_, of)| is_member(of)).map(|(group, _)| group.clone()).collect())
+        }
         Value::Null => Some(Vec::new()),
         Value::Bool(_) | Value::Number(_) => None,
     }
@@ -109,6 +123,8 @@ mod tests {
         let auth0 = json!({"https://docs.example.com/groups": ["leads", 3, "writers"]});
         assert_eq!(groups(&auth0, "https://docs.example.com/groups"), two);
         assert_eq!(groups(&json!({"groups": "writers"}), "groups"), Some(vec!["writers".to_owned()]));
+        let with_false = json!({"groups": {"leads": false, "all": {}, "others": null, "writers": true}});
+        assert_eq!(groups(&with_false, "groups"), Some(vec!["writers".to_owned()]));
         assert_eq!(groups(&json!({"groups": null}), "groups"), Some(Vec::new()));
         assert_eq!(groups(&json!({"groups": 7, "a": {"b": 1}}), "groups"), None);
         assert_eq!(groups(&keycloak, "realm_access.groups"), None);
@@ -119,6 +135,7 @@ mod tests {
         assert!(stated(&json!({"_claim_names": {"groups": "src1"}}), "groups").has_groups_elsewhere);
         assert!(stated(&json!({"hasgroups": "true"}), "groups").has_groups_elsewhere);
         assert!(!stated(&json!({"_claim_names": {"address": "src1"}}), "groups").has_groups_elsewhere);
+        assert!(!stated(&json!({"hasgroups": true}), "roles").has_groups_elsewhere);
     }
 
     #[test]
@@ -134,8 +151,12 @@ mod tests {
         );
         let other = and(json!({"email": "other@example.com", "groups": ["b"]}));
         assert_eq!((other.email.as_deref(), other.email_verified), (Some("other@example.com"), None));
-        assert_eq!(other.groups, Some(vec!["a".to_owned(), "b".to_owned()]));
-        assert!(!token().is_incomplete() && other.is_incomplete());
+        assert_eq!(other.groups, Some(vec!["a".to_owned()]), "the token has a list");
+        assert!(!token().is_incomplete(false) && other.is_incomplete(false) && !other.is_incomplete(true));
+        let denied = stated(&json!({"email": "mia@example.com", "email_verified": false}), "groups");
+        let added = denied.and(stated(&json!({"email_verified": true, "groups": ["b"]}), "groups"));
+        assert_eq!((added.email_verified, added.groups), (Some(false), Some(vec!["b".to_owned()])));
+        assert_eq!(and(json!({"email_verified": false})).email_verified, Some(false));
     }
 
     fn value() -> impl Strategy<Value = Value> {
@@ -168,6 +189,7 @@ mod tests {
             let verified = claims.get("email_verified");
             let is_true = verified == Some(&Value::Bool(true)) || verified.and_then(Value::as_str) == Some("true");
             prop_assert_eq!(stated.email_verified == Some(true), is_true);
+            prop_assert_eq!(stated.email_verified.is_none(), verified.is_none_or(Value::is_null));
             prop_assert_eq!(stated.email.as_deref(), claims.get("email").and_then(Value::as_str).filter(|email| !email.is_empty()));
         }
     }

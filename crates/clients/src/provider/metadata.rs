@@ -3,13 +3,17 @@
 use oauth2::{AuthType, AuthUrl, TokenUrl};
 use openidconnect::core::{CoreJsonWebKey, CoreJwsSigningAlgorithm};
 use openidconnect::{JsonWebKey, JsonWebKeySet};
-use reqwest::Client;
+use reqwest::header::ACCEPT;
+use reqwest::{Client, Request};
 use serde::Deserialize;
 use serde_json::Value;
 use thiserror::Error;
 use url::Url;
 
 use super::http::{self, ExchangeError};
+
+/// How much of a text of the provider an error shows.
+const EXCERPT_CHARS: usize = 200;
 
 pub(super) struct Metadata {
     pub(super) issuer: String,
@@ -44,10 +48,13 @@ pub(super) enum Unusable {
     Request(#[from] reqwest::Error),
     #[error("its metadata has a URL that cannot be parsed: {0}")]
     Url(#[from] url::ParseError),
-    #[error("its metadata names the issuer {0}")]
+    #[error("its metadata has the URL {0}, which is not https as the issuer")]
+    Plain(Url),
+    #[error("its metadata names the issuer {}", excerpt(.0))]
     Issuer(String),
     #[error(
-        "of the ways to send the secret, it supports only {0}, and Docket only client_secret_basic and client_secret_post"
+        "of the ways to send the secret, it supports only {}, and Docket only client_secret_basic and client_secret_post",
+        excerpt(.0)
     )]
     AuthMethod(String),
     #[error("it signs ID tokens with no algorithm that Docket knows")]
@@ -57,19 +64,24 @@ pub(super) enum Unusable {
 impl Metadata {
     pub(super) async fn fetch(http: &Client, issuer: &str) -> Result<Self, Unusable> {
         let published = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
-        let document: Document = http::json(http, http.get(published).build()?).await?;
+        let document: Document = http::json(http, get(http, &published)?).await?;
         if document.issuer != issuer {
             return Err(Unusable::Issuer(document.issuer));
         }
         let user_info = document.userinfo_endpoint.filter(|url| !url.is_empty());
+        let user_info = user_info.as_deref().map(Url::parse).transpose()?;
+        let urls = [document.authorization_endpoint.url(), document.token_endpoint.url(), &document.jwks_uri];
+        if let Some(plain) = plain(issuer, urls.into_iter().chain(&user_info)) {
+            return Err(Unusable::Plain(plain.clone()));
+        }
         Ok(Self {
             issuer: document.issuer,
             authorization: document.authorization_endpoint,
             token: document.token_endpoint,
-            user_info: user_info.as_deref().map(Url::parse).transpose()?,
+            user_info,
             auth_type: auth_type(&document.token_endpoint_auth_methods_supported.unwrap_or_default())?,
             algorithms: algorithms(document.id_token_signing_alg_values_supported)?,
-            keys: http::json(http, http.get(document.jwks_uri).build()?).await?,
+            keys: http::json(http, get(http, document.jwks_uri.as_str())?).await?,
         })
     }
 
@@ -78,6 +90,20 @@ impl Metadata {
         let keys = self.keys.keys().iter();
         keys.filter(move |key| id.is_none_or(|id| key.key_id().is_some_and(|known| known.as_str() == id)))
     }
+}
+
+/// A URL that is not https although the issuer is. Codes, tokens and the secret would be sent in clear text.
+fn plain<'a>(issuer: &str, urls: impl Iterator<Item = &'a Url>) -> Option<&'a Url> {
+    urls.filter(|_| issuer.starts_with("https:")).find(|url| url.scheme() != "https")
+}
+
+fn get(http: &Client, url: &str) -> reqwest::Result<Request> {
+    http.get(url).header(ACCEPT, "application/json").build()
+}
+
+/// The beginning of a text of the provider, escaped for a log.
+fn excerpt(text: &str) -> String {
+    text.escape_debug().take(EXCERPT_CHARS).collect()
 }
 
 /// Without a list, `client_secret_basic` is the default of the specification.
@@ -96,7 +122,9 @@ fn auth_type(methods: &[String]) -> Result<AuthType, Unusable> {
 fn algorithms(listed: Option<Vec<Value>>) -> Result<Vec<CoreJwsSigningAlgorithm>, Unusable> {
     let Some(listed) = listed else { return Ok(vec![CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha256]) };
     let known = listed.into_iter().filter_map(|name| serde_json::from_value(name).ok());
-    let known: Vec<_> = known.filter(|algorithm| *algorithm != CoreJwsSigningAlgorithm::None).collect();
+    // The library cannot verify P-521.
+    let unusable = [CoreJwsSigningAlgorithm::None, CoreJwsSigningAlgorithm::EcdsaP521Sha512];
+    let known: Vec<_> = known.filter(|algorithm| !unusable.contains(algorithm)).collect();
     if known.is_empty() { Err(Unusable::Algorithm) } else { Ok(known) }
 }
 
@@ -116,9 +144,20 @@ mod tests {
     }
 
     #[test]
+    fn urls_are_https_as_the_issuer() {
+        let urls = ["https://id.example.com/a", "http://id.example.com/b"].map(|url| Url::parse(url).ok());
+        let urls: Vec<_> = urls.into_iter().flatten().collect();
+        assert_eq!(plain("https://id.example.com", urls.iter()), urls.last());
+        assert_eq!(plain("https://id.example.com", urls[..1].iter()), None);
+        assert_eq!(plain("http://127.0.0.1:9000", urls.iter()), None);
+        let error = Unusable::Issuer(format!("x\n{}", "y".repeat(1000))).to_string();
+        assert!(error.contains("x\\ny") && error.len() < 300, "{error}");
+    }
+
+    #[test]
     fn unknown_algorithms_and_none_are_ignored() {
         let names = |names: &[&str]| algorithms(Some(names.iter().map(|&name| name.into()).collect()));
-        let known = names(&["none", "RS256", "XY512", "ES256"]).unwrap_or_default();
+        let known = names(&["none", "RS256", "XY512", "ES512", "ES256"]).unwrap_or_default();
         assert_eq!(known.len(), 2);
         assert!(matches!(names(&["none", "XY512"]), Err(Unusable::Algorithm)));
         assert_eq!(algorithms(None).unwrap_or_default(), [CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha256]);

@@ -279,8 +279,10 @@ impl Upstream {
 
     /// The platform's own words in the body of an error, on one line of limited length, in which no character changes the direction of other text.
     fn words(&self, body: &[u8]) -> Option<String> {
-        let masked = self.key.mask(&decode::error_message(body)?);
-        Some(masked.chars().filter(|letter| is_plain_letter(*letter)).take(300).collect())
+        // Before the key is masked: without such a character between its letters, a text can become the key.
+        let plain: String = decode::error_message(body)?.chars().filter(|c| is_plain_letter(*c)).collect();
+        let words: String = self.key.mask(&plain).chars().take(300).collect();
+        (!words.trim().is_empty()).then_some(words)
     }
 
     fn url(&self, segments: &[&str]) -> Url {

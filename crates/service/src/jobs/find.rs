@@ -252,7 +252,7 @@ impl Jobs {
         let Sections { jobs, counts, attention, no_changes, revision } =
             self.store.sections(permit, project, sections).await?;
         let [running, needing, mut finished, new] = jobs;
-        finished.retain(|job| matches!(job.state, JobState::Completed | JobState::Archived));
+        finished.retain(|job| matches!(job.outcome(), JobState::Completed | JobState::Archived));
         let batches = self.store.batch_summaries(&batches_of(&finished)).await?;
         let ids: Vec<JobId> = running.iter().map(|job| job.id.clone()).collect();
         let usual_times = self.usual_times.get(project, revision, self.store.usual_times(&ids)).await?;

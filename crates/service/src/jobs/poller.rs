@@ -97,18 +97,19 @@ impl Jobs {
         let now = self.clock.now();
         let due = self.adjusted_for_downtime(due, now);
         let next = self.planned_poll(&due, now);
-        let permit = match self.governor.acquire_poll(&due.project).await? {
-            PollPermit::Granted(permit) => permit,
-            PollPermit::Paused(pause) => {
-                // No plan is later than the longest pause: see `adjusted_for_downtime`.
-                let until = pause.until.min(now.after(self.longest_pause()));
-                self.store.postpone_poll(&self.work, &due, next.max(until)).await?;
-                return Ok(false);
-            }
-        };
+        if let Some(pause) = self.governor.poll_pause(&due.project).await? {
+            // No plan is later than the longest pause: see `adjusted_for_downtime`.
+            let until = pause.until.min(now.after(self.longest_pause()));
+            self.store.postpone_poll(&self.work, &due, next.max(until)).await?;
+            return Ok(false);
+        }
         if !self.store.claim_poll(&self.work, &due, next, now).await? {
             return Ok(false);
         }
+        // Only now, because it may be the probe after a failure. The next poll is planned already.
+        let PollPermit::Granted(permit) = self.governor.acquire_poll(&due.project).await? else {
+            return Ok(false);
+        };
         let span = traces::work("poll job", Some(due.project.as_str()), Some(due.job.as_str()));
         self.poll_claimed(due, permit, now).instrument(span).await
     }

@@ -7,7 +7,7 @@ use crate::ui::components::time::duration;
 use model::saved_template::{Merges, Scorecard};
 
 /// The explanation of the scorecard, below the list.
-pub(super) const EXPLAINED: &str = "A run is a job that the agent accepted. Percentages are of the runs that are completed or failed, even if archived on the platform later. The time is the median from acceptance to the first end. Merged is the share of pull requests whose state is known.";
+pub(super) const EXPLAINED: &str = "A run is a job that the agent accepted. Percentages are of the runs that are completed or failed, even if archived on the platform later. The time is the median from acceptance to the first result. Merged is the share of pull requests whose state is known.";
 
 pub(super) fn score(score: &Scorecard) -> AnyView {
     if score.runs == 0 {
