@@ -143,6 +143,8 @@ test("template replaces own text after confirmation, and undo restores it", asyn
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(prompt(page)).toHaveValue("My own words");
   await expect(filling(page), "a field that changes nothing").toBeHidden();
+  // The note about the draft changes its width, which moves the button.
+  await expect(page.getByText("Draft saved")).toBeVisible();
   await page.getByRole("button", { name: "Undo" }).click();
   await filling(page).getByLabel("weeks").fill("three");
   await expect(prompt(page)).toHaveValue(/version 4\.0 from .* last three weeks/);
