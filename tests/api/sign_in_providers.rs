@@ -10,7 +10,7 @@ use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
 use crate::helpers::{Browser, CLIENT_SECRET, Settings, TestApp, TestResponse, json, single_sign_on};
 
-/// A provider that answers as it is told, with one signing key.
+/// A provider with scripted responses and one signing key.
 struct Scripted {
     server: MockServer,
     key: EcdsaKeyPair,

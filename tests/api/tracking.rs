@@ -285,7 +285,7 @@ async fn lost_job_is_polled_on_request_once_per_interval() {
     .await;
 }
 
-/// A pause that the platform asked for is no failure of it.
+/// A pause that the platform requests is no failure of it.
 #[tokio::test]
 async fn check_and_import_name_the_limit_of_the_platform() {
     let app = TestApp::with(frozen()).await;

@@ -169,7 +169,7 @@ impl Provider {
     /// The claims about the person whom the provider redirected back with `code`.
     pub async fn claims(&self, code: String, handshake: &Handshake) -> Result<Claims, AppError> {
         let config = self.config()?;
-        let redeemed = self.redeem(code, handshake).await?;
+        let redeemed = self.redeem(code, &config, handshake).await?;
         let token = redeemed.id_token.ok_or_else(|| failed("a response without an ID token"))?;
         let claims = self.verified(&token, &config, &handshake.nonce).await?;
         let subject = subject(&claims).ok_or_else(|| failed("an ID token without a subject"))?;
@@ -197,8 +197,13 @@ impl Provider {
             .set_redirect_uri(self.callback.clone())
     }
 
-    async fn redeem(&self, code: String, handshake: &Handshake) -> Result<Redeemed, AppError> {
-        let client = self.client(&*self.config()?, &*self.published().await?);
+    async fn redeem(
+        &self,
+        code: String,
+        config: &SingleSignOnConfig,
+        handshake: &Handshake,
+    ) -> Result<Redeemed, AppError> {
+        let client = self.client(config, &*self.published().await?);
         let response = client
             .exchange_code(AuthorizationCode::new(code))
             .set_pkce_verifier(PkceCodeVerifier::new(handshake.verifier.clone()))

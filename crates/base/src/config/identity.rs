@@ -84,7 +84,7 @@ impl IdentityConfig {
         let single_sign_on = single_sign_on(source, all)?;
         if trusted_header.is_some() && single_sign_on.as_ref().is_some_and(|provider| provider.trusts_email) {
             return Err(ConfigError(
-                "DOCKET_OIDC_TRUST_EMAIL cannot be used with DOCKET_TRUSTED_HEADER: whoever signs in first with an address that nobody verified \
+                "DOCKET_OIDC_TRUST_EMAIL cannot be used with DOCKET_TRUSTED_HEADER: a person who signs in first with an address that nobody verified \
                  would own the account of the person whom the proxy calls by it. An example: DOCKET_OIDC_TRUST_EMAIL=false"
                     .to_owned(),
             ));

@@ -8,7 +8,7 @@ pub(super) struct Stated {
     pub(super) email: Option<String>,
     pub(super) email_verified: Option<bool>,
     pub(super) groups: Option<Vec<String>>,
-    /// Whether the groups are too many for the token, so that another service would have to be asked for them.
+    /// Whether the groups are too many for the token, so that only another service has them.
     pub(super) has_groups_elsewhere: bool,
 }
 
