@@ -244,12 +244,12 @@ test("budget meter counts used calls", async ({ page, api }) => {
   const { creates } = await api.budgets();
   await open(page, at("/jobs/new"));
   const meter = page.getByRole("region", { name: "Hourly budget" });
-  await expect(meter).toContainText(`Agent${creates.used} of ${creates.limit} calls`);
-  await expect(meter).toContainText(/Analytics[\d,]+ of 2,000 calls/);
+  await expect(meter).toContainText(`New jobs${creates.used} of ${creates.limit}`);
+  await expect(meter).toContainText(/Analytics[\d,]+ of 2,000/);
   await page.getByLabel("Prompt").fill("Spend one");
   await page.getByRole("button", { name: "Start job" }).click();
   await jobOf(page);
-  await expect(meter).toContainText(`Agent${creates.used + 1} of ${creates.limit} calls`);
+  await expect(meter).toContainText(`New jobs${creates.used + 1} of ${creates.limit}`);
 });
 
 test.describe("on a screen 390 px wide", () => {

@@ -5,8 +5,12 @@ use leptos::prelude::*;
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
-use crate::server::request::forms;
+use crate::server::request::{flash, forms};
 use model::error::AppError;
+#[cfg(feature = "ssr")]
+use model::flash::Confirmation;
+#[cfg(feature = "ssr")]
+use model::links;
 use model::queue::Queue;
 #[cfg(feature = "ssr")]
 use service::response_size::shortened;
@@ -33,6 +37,17 @@ pub async fn move_queued(project: String, message: String, to: String) -> Result
     let queue = state.jobs.move_queued(&caller, &project, &message, &to).await?;
     forms::redirect_to(&format!("/p/{project}/queue"));
     shortened::changed_queue(queue)
+}
+
+/// Sends the next prompt at once to find out whether there are AI credits again.
+#[server(prefix = "/api", endpoint = "queue/try")]
+pub async fn try_queue(project: String) -> Result<(), AppError> {
+    let (caller, state) = guard::of::<TryQueue>()?;
+    let project = caller.project(&project)?;
+    state.jobs.try_queue_now(&caller, &project).await?;
+    let sentence = "Docket sends the next prompt now.";
+    flash::redirect_with(&links::queue(project.as_str()), Confirmation::new(sentence));
+    Ok(())
 }
 
 /// Cancels a queued prompt. Returns the new queue.

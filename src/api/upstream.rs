@@ -34,8 +34,8 @@ pub async fn page_budgets(project: &str) -> Result<PageBudgets, AppError> {
 /// Limits, pauses, the last result of each operation and the circuit breakers. For administrators.
 #[server(name = GetUpstreamStatus, prefix = "/api", endpoint = "upstream/status")]
 pub async fn upstream_status() -> Result<UpstreamStatus, AppError> {
-    let (_, state) = guard::of::<GetUpstreamStatus>()?;
-    let status = state.governor.status(&state.projects()).await?;
+    let (caller, state) = guard::of::<GetUpstreamStatus>()?;
+    let status = state.governor.status(&state.projects(), &caller.user.id).await?;
     let working = tokio::runtime::Handle::current().metrics().num_alive_tasks() as u64;
     let (tasks, unknown_proxy) = (state.tasks.all(), state.unknown_proxy.seen());
     let configuration_refused_at = state.settings.last_read().refused_at;

@@ -37,3 +37,4 @@ pub mod time;
 pub mod unmarked;
 pub mod waiting;
 pub mod ways_to_start;
+pub mod what_is_ai;

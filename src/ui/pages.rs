@@ -24,6 +24,7 @@ pub mod notifications;
 mod outcome;
 pub mod overview;
 mod page_head;
+mod platform_notice;
 mod prompt_form;
 pub mod queue;
 mod request;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use base::clock::Clock;
 use base::config::Budget;
+use model::budget::AgentLimit;
 use model::day::{Day, DayRange};
 use model::page_views::ViewCounts;
 use model::time::Timestamp;
@@ -58,6 +59,7 @@ async fn live_and_local_tables_agree_for_200_random_ranges() {
     let upstream = EmulatedUpstream::with(clock.clone(), 90, 1_000_000).await;
     let budget = Budget {
         agent_per_hour: 1,
+        agent_limit: AgentLimit::Separate,
         analytics_per_hour: 1_000_000,
         analytics_reserve: 0,
         history_days: 90,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use base::clock::Clock;
 use base::config::Budget;
 use futures::future::join_all;
+use model::budget::AgentLimit;
 use model::time::Timestamp;
 use wiremock::ResponseTemplate;
 
@@ -16,6 +17,7 @@ fn two_per_hour() -> Settings {
     Settings {
         budget: Budget {
             agent_per_hour: 2,
+            agent_limit: AgentLimit::Separate,
             analytics_per_hour: 2,
             analytics_reserve: 0,
             history_days: 90,

@@ -3,6 +3,7 @@
 
 use model::time::Timestamp;
 use store::jobs::intents::Claim;
+use store::platform::budget::ScopeLimit;
 
 use crate::helpers::work::work;
 use crate::helpers::{TestApp, intent, json, logged, until};
@@ -24,7 +25,11 @@ async fn prompt_is_sent_once_if_the_reply_to_its_claim_is_lost() {
         .due_messages(&state.settings.current().projects, Timestamp::from_millis(i64::MAX))
         .await
         .unwrap();
-    let claim = state.store.claim(&work(), &due[0].id, "test", 100, state.clock.now()).await.unwrap();
+    let claim = state
+        .store
+        .claim(&work(), &due[0].id, &ScopeLimit::of("test", 100), None, state.clock.now())
+        .await
+        .unwrap();
     assert!(matches!(claim, Claim::Sending { .. }));
     ledger.run("UPDATE messages SET due_at = 0").await;
 
@@ -34,7 +39,7 @@ async fn prompt_is_sent_once_if_the_reply_to_its_claim_is_lost() {
     })
     .await;
     assert!(sent["history"].to_string().contains("did not send it"), "{sent}");
-    let calls = app.state().store.call_times("test").await.unwrap();
+    let calls = app.state().store.call_times(&ScopeLimit::of("test", 100)).await.unwrap();
     assert!(calls.is_empty(), "a call that was not made is counted: {calls:?}");
     assert_eq!(app.upstream.posts().await.len(), 1);
 }

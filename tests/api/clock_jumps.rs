@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use base::clock::Clock;
 use base::config::Budget;
+use model::budget::AgentLimit;
 use model::time::Timestamp;
 use store::jobs::intents::Scheduling;
 use uuid::{NoContext, Uuid};
@@ -26,6 +27,7 @@ fn settings() -> Settings {
 fn two_per_hour() -> Settings {
     let budget = Budget {
         agent_per_hour: 2,
+        agent_limit: AgentLimit::Separate,
         analytics_per_hour: 2,
         analytics_reserve: 0,
         history_days: 90,

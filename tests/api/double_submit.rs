@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use base::config::Budget;
 use futures::StreamExt;
+use model::budget::AgentLimit;
 use serde_json::Value;
 
 use crate::helpers::{Act, New, RawUpstream, Settings, TestApp, TestResponse, intent, json, remote_job};
@@ -24,6 +25,7 @@ fn named(response: &TestResponse) -> String {
 async fn thousand_double_submitted_forms_start_a_thousand_jobs() {
     let budget = Budget {
         agent_per_hour: 100_000,
+        agent_limit: AgentLimit::Separate,
         analytics_per_hour: 1,
         analytics_reserve: 0,
         history_days: 90,

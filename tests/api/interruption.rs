@@ -74,7 +74,9 @@ async fn crash_during_a_follow_up_leaves_it_unknown() {
 
 /// The projects of [`Settings::default`].
 fn configured() -> Vec<Project> {
-    ["docs", "api"].map(|id| Project { id: id.parse().unwrap(), name: id.to_owned(), site: None }).into()
+    ["docs", "api"]
+        .map(|id| Project { id: id.parse().unwrap(), name: id.to_owned(), site: None, is_direct: false })
+        .into()
 }
 
 /// No row is queued or being sent, so that a later process sends nothing.

@@ -20,7 +20,7 @@ use crate::helpers::{
 use exposition::{Exposition, read};
 
 /// Every family with its type.
-const FAMILIES: [(&str, &str); 44] = [
+const FAMILIES: [(&str, &str); 45] = [
     ("docket_background_task_failures_total", "counter"),
     ("docket_background_task_last_success_timestamp_seconds", "gauge"),
     ("docket_background_task_up", "gauge"),
@@ -53,6 +53,7 @@ const FAMILIES: [(&str, &str); 44] = [
     ("docket_upstream_budget_limit", "gauge"),
     ("docket_upstream_budget_used", "gauge"),
     ("docket_upstream_circuit_open", "gauge"),
+    ("docket_upstream_credits_used_up", "gauge"),
     ("docket_upstream_key_refused", "gauge"),
     ("docket_upstream_operation_refused", "gauge"),
     ("docket_upstream_request_duration_seconds", "histogram"),

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use base::clock::Clock;
 use base::config::Budget;
+use model::budget::AgentLimit;
 use model::time::Timestamp;
 use serde_json::Value;
+use store::platform::budget::ScopeLimit;
 use wiremock::{Request, ResponseTemplate};
 
 use crate::helpers::{
@@ -20,6 +22,7 @@ pub(crate) fn per_hour(agent_per_hour: u32) -> Settings {
     Settings {
         budget: Budget {
             agent_per_hour,
+            agent_limit: AgentLimit::Separate,
             analytics_per_hour: 100,
             analytics_reserve: 0,
             history_days: 90,
@@ -171,20 +174,20 @@ async fn two_servers_on_one_database_send_each_queued_prompt_once() {
 async fn clock_rollback_does_not_stop_the_queue() {
     let app = TestApp::with(per_hour(2)).await;
     app.upstream.accepts_jobs().await;
-    let scope = "creates:docs";
+    let limited = ScopeLimit::of("creates:docs", 2);
     let far = app.clock().now().plus_seconds(86_400);
     let store = app.open_store().await;
-    assert_eq!(store.queue_paused_until(scope, 2, far).await.unwrap(), None);
+    assert_eq!(store.queue_paused_until(&limited, far).await.unwrap(), None);
     let operator = app.operator().await;
     operator.created("one").await;
     operator.created("two").await;
     queued(&operator, "three").await;
     app.clock().advance(HOUR);
     exactly(&app, 3).await;
-    let paused_until = store.queue_paused_until(scope, 2, app.clock().now()).await.unwrap();
+    let paused_until = store.queue_paused_until(&limited, app.clock().now()).await.unwrap();
     assert_eq!(paused_until, Some(app.clock().now().plus_seconds(1_800)));
     let before = app.clock().now().plus_seconds(-86_400);
-    assert_eq!(store.queue_paused_until(scope, 2, before).await.unwrap(), None);
+    assert_eq!(store.queue_paused_until(&limited, before).await.unwrap(), None);
     store.close().await;
 }
 

@@ -2,6 +2,7 @@
 
 use base::clock::Clock;
 use base::config::{AccessConfig, Budget};
+use model::budget::AgentLimit;
 use model::time::Timestamp;
 use wiremock::ResponseTemplate;
 
@@ -60,6 +61,7 @@ async fn viewer_cannot_refresh() {
 async fn queued_prompts_are_limited_per_user() {
     let budget = Budget {
         agent_per_hour: 1,
+        agent_limit: AgentLimit::Separate,
         analytics_per_hour: 100,
         analytics_reserve: 0,
         history_days: 90,

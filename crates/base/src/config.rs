@@ -115,7 +115,9 @@ impl Config {
 fn projects(source: &Source) -> Result<Vec<Project>, ConfigError> {
     let projects = configured_projects(source)?.ok_or_else(|| missing("projects"))?;
     let with_sites = |text: &str| projects::with_sites(projects.clone(), projects::parse_sites(text)?);
-    Ok(source.raw.published_urls.parse(with_sites)?.unwrap_or(projects))
+    let projects = source.raw.published_urls.parse(with_sites)?.unwrap_or_else(|| projects.clone());
+    let with_direct = |text: &str| projects::with_direct(projects.clone(), text);
+    Ok(source.raw.direct_projects.parse(with_direct)?.unwrap_or(projects))
 }
 
 /// The configured password of the user `admin`, if any.

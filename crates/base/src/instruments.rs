@@ -71,6 +71,7 @@ pub enum UpstreamOutcome {
     Answered,
     NotConnected,
     LimitReached,
+    NoCredits,
     Refused,
     TimedOut,
     BrokenOff,

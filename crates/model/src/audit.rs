@@ -33,6 +33,8 @@ pub enum Action {
     Cancel,
     #[strum(message = "Queue order changed")]
     QueueMove,
+    #[strum(message = "Queue tried again")]
+    QueueTry,
     #[strum(message = "Job checked again")]
     JobCheck,
     #[strum(message = "Attention dismissed")]
@@ -334,7 +336,7 @@ mod tests {
         let words: Vec<_> = Action::all().map(Action::as_str).collect();
         assert_eq!(
             words.join(" "),
-            "sign_in sign_out set_up job_start follow_up resend resolve cancel queue_move job_check dismiss undismiss archive unarchive tag untag page_add page_remove held_release held_cancel \
+            "sign_in sign_out set_up job_start follow_up resend resolve cancel queue_move queue_try job_check dismiss undismiss archive unarchive tag untag page_add page_remove held_release held_cancel \
              adopt batch_start batch_rename batch_retry export history_fetch template_add template_change template_remove annotation_add annotation_change annotation_remove \
              saved_view_save saved_view_change saved_view_remove webhook_add webhook_secret \
              webhook_enable webhook_disable webhook_remove webhook_test webhook_resend user_add \

@@ -1,6 +1,7 @@
 //! Hourly budgets of upstream calls, as people see them.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr};
 
 use crate::time::Timestamp;
 
@@ -15,13 +16,33 @@ pub struct Meter {
     pub next_fits_at: Option<Timestamp>,
 }
 
+/// How the platform counts the prompts of a project.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
+pub enum AgentLimit {
+    /// One limit for job starts, and another one for follow-ups.
+    #[default]
+    Separate,
+    /// One limit for both.
+    Shared,
+}
+
+impl AgentLimit {
+    pub const fn as_str(self) -> &'static str {
+        self.into_str()
+    }
+}
+
 /// The budgets of one project, and other figures that every page shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budgets {
-    /// New jobs.
+    /// New jobs; with a shared limit, also follow-ups.
     pub creates: Meter,
-    /// Follow-ups.
+    /// Follow-ups; with a shared limit, also new jobs.
     pub follow_ups: Meter,
+    #[serde(default)]
+    pub agent_limit: AgentLimit,
     /// Analytics requests, shared by all projects of the key.
     pub analytics: Meter,
     /// The number of queued prompts of this project.
@@ -50,6 +71,8 @@ pub struct PageBudgets {
 pub enum Notice {
     /// Its circuit breaker is open.
     Failing,
+    /// It has no AI credits for the prompts of this project.
+    NoCredits,
     /// It refuses the key. Only for administrators.
     KeyRefused,
     /// It refuses an operation of this project.

@@ -45,6 +45,14 @@ impl Day {
         Self(at.to_datetime().date())
     }
 
+    /// A day that the code names.
+    pub(crate) const fn known(year: i32, month: Month, day: u8) -> Self {
+        match Date::from_calendar_date(year, month, day) {
+            Ok(date) => Self(date),
+            Err(_) => panic!("there is no such day"),
+        }
+    }
+
     /// `days` later, or earlier if negative; clamped to the calendar's ends.
     pub fn plus_days(self, days: i64) -> Self {
         let end = if days < 0 { Date::MIN } else { Date::MAX };

@@ -16,6 +16,7 @@ use crate::id::{BatchId, IntentId, JobId, ProjectId};
 use crate::pull_request::{PullRequest, PullRequestFilter, PullRequestState, ReviewedJob};
 use crate::saved_template::UsedTemplate;
 use crate::time::Timestamp;
+use crate::upstream::PlatformNotice;
 
 pub use result::{PromptOutcome, PromptResult, began_at, results};
 pub use shown_follow_ups::{FOLLOW_UPS_SHOWN, ShownFollowUps};
@@ -42,6 +43,9 @@ pub struct Job {
     /// Whether Docket still polls the upstream for it.
     #[serde(default)]
     pub tracked: bool,
+    /// Whether the platform publishes the changes of its project without pull requests.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_direct: bool,
     /// The upstream's last response; `None` until it accepted the job.
     pub remote: Option<RemoteJob>,
     /// The pull request that it opened.
@@ -159,6 +163,9 @@ pub struct JobBadge {
     /// As [`Job::tracked`].
     #[serde(default)]
     pub tracked: bool,
+    /// As [`Job::is_direct`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_direct: bool,
 }
 
 /// One page of the list of jobs, in the requested order.
@@ -270,6 +277,9 @@ pub struct Notifications {
     pub older: u32,
     /// This person's API tokens that expire soon, the next one first.
     pub tokens: Vec<ExpiringToken>,
+    /// What administrators are told about the platform; empty for others.
+    #[serde(default)]
+    pub platform: Vec<PlatformNotice>,
     /// When this person last opened the notifications before.
     pub looked_at: Option<Timestamp>,
 }
@@ -358,9 +368,9 @@ impl Job {
         self.earlier_outcome.unwrap_or(self.state)
     }
 
-    /// Whether it was completed without changing a file.
+    /// Whether it was completed without a pull request in a project that uses them.
     pub fn has_no_changes(&self) -> bool {
-        has_no_changes(self.state, self.remote.as_ref().and_then(|remote| remote.pr_link.as_ref()))
+        self.badge().has_no_changes()
     }
 
     /// Whether the outcome of a delivery is unknown.
@@ -386,6 +396,7 @@ impl Job {
             pr_state: self.pull_request.as_ref().map(|pull_request| pull_request.state),
             changed_at: self.changed_at,
             tracked: self.tracked,
+            is_direct: self.is_direct,
         }
     }
 }
@@ -404,14 +415,15 @@ impl JobBadge {
         moves(self.state, self.tracked)
     }
 
-    /// Whether the job was completed without changing a file.
+    /// Whether the job was completed without a pull request in a project that uses them. Probably it changed no file.
     pub fn has_no_changes(&self) -> bool {
-        has_no_changes(self.state, self.pr_link.as_ref())
+        self.state == JobState::Completed && self.pr_link.is_none() && !self.is_direct
     }
-}
 
-fn has_no_changes(state: JobState, pr_link: Option<&String>) -> bool {
-    state == JobState::Completed && pr_link.is_none()
+    /// Whether the job was completed without a pull request in a project without them: what it changed is published.
+    pub fn is_published_directly(&self) -> bool {
+        self.state == JobState::Completed && self.pr_link.is_none() && self.is_direct
+    }
 }
 
 /// Whether a state can still change without a person. An unrecognized status can only while the job is tracked.

@@ -14,6 +14,9 @@ const HOUR_MILLIS: i64 = 3_600_000;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Queue {
     pub waiting: Vec<QueueEntry>,
+    /// While the prompts wait for AI credits: when Docket sends one to find out whether there are some.
+    #[serde(default)]
+    pub no_credits_until: Option<Timestamp>,
     /// The `cursor` of the rest; `None` if this is all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
@@ -49,6 +52,8 @@ pub enum WaitReason {
     JobBefore,
     /// The circuit breaker of the upstream is open.
     CircuitOpen,
+    /// The upstream has no AI credits.
+    NoCredits,
     /// An administrator has to release it: its author was disabled, or may no longer start jobs in this project.
     OnHold,
     /// It is being sent.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::budget::Meter;
+use crate::id::ProjectId;
 use crate::time::Timestamp;
 
 /// The kinds of calls to the upstream.
@@ -14,6 +15,13 @@ pub enum Operation {
     FollowUp,
     Read,
     Views,
+}
+
+impl Operation {
+    /// Whether it sends a prompt.
+    pub const fn is_prompt(self) -> bool {
+        matches!(self, Self::Create | Self::FollowUp)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +35,9 @@ pub struct UpstreamStatus {
     /// The operations of projects that the upstream refuses with status 403.
     #[serde(default)]
     pub refused: Vec<RefusedOperation>,
+    /// What administrators are told about the platform.
+    #[serde(default)]
+    pub notices: Vec<PlatformNotice>,
     /// The background tasks of the server that responds.
     pub tasks: Vec<TaskStatus>,
     /// Who sent forwarding headers without being a trusted proxy, since the server started.
@@ -50,6 +61,33 @@ pub struct RefusedOperation {
     pub project: String,
     /// When it was last refused or tried.
     pub at: Timestamp,
+}
+
+/// Something about the platform that administrators are told once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlatformNotice {
+    pub project: ProjectId,
+    pub kind: PlatformNoticeKind,
+    /// When it was noticed.
+    pub since: Timestamp,
+    /// Whether the person who asks has not seen it in the notifications.
+    pub is_new: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
+pub enum PlatformNoticeKind {
+    /// The AI credits are used up: prompts wait.
+    NoCredits,
+    /// The platform's limit was reached by a follow-up although Docket's count had room: it may count job starts and follow-ups together.
+    SharedLimit,
+}
+
+impl PlatformNoticeKind {
+    pub const fn as_str(self) -> &'static str {
+        self.into_str()
+    }
 }
 
 /// A connection to a code host, of all processes together.
@@ -157,6 +195,9 @@ pub struct Failure {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitStatus {
     pub operation: Operation,
+    /// Whether it counts job starts and follow-ups together.
+    #[serde(default)]
+    pub is_shared: bool,
     /// The project's name; `None` for a limit shared by all projects.
     pub project: Option<String>,
     pub meter: Meter,

@@ -31,6 +31,9 @@ pub struct Project {
     /// The URL of its published pages, to which a page's path is appended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<String>,
+    /// Whether the platform publishes its changes directly, without pull requests.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_direct: bool,
 }
 
 /// The projects that a person's groups grant.

@@ -1,4 +1,6 @@
-//! Calls of the platform: the hourly budget and the circuit breakers.
+//! Calls of the platform: the hourly budget, the circuit breakers, and what administrators are told about them.
 
 pub mod budget;
 pub mod circuits;
+pub(crate) mod direct_projects;
+pub mod notices;

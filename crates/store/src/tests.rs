@@ -62,7 +62,7 @@ struct Ledger {
 impl Ledger {
     /// The configured projects.
     fn projects(&self) -> [Project; 1] {
-        [Project { id: self.project.clone(), name: self.project.to_string(), site: None }]
+        [Project { id: self.project.clone(), name: self.project.to_string(), site: None, is_direct: false }]
     }
 
     async fn new() -> Self {
@@ -110,7 +110,7 @@ impl Ledger {
     }
 
     async fn claim(&self, message: &str) -> Option<Intent> {
-        match self.store.claim(&work(), message, "creates", 100, NOON).await.unwrap() {
+        match self.store.claim(&work(), message, &ScopeLimit::of("creates", 100), None, NOON).await.unwrap() {
             Claim::Sending { intent, .. } => Some(intent),
             _ => None,
         }
@@ -187,7 +187,7 @@ async fn a_message_is_claimed_by_one_of_many_senders() {
     let message = ledger.commit("i-1", "text").await.unwrap();
     let claims = futures::future::join_all((0..20).map(|_| ledger.claim(&message))).await;
     assert_eq!(claims.iter().flatten().count(), 1);
-    assert_eq!(ledger.store.meter("creates", 100, NOON).await.unwrap().used, 1);
+    assert_eq!(ledger.store.meter(&ScopeLimit::of("creates", 100), NOON).await.unwrap().used, 1);
 }
 
 #[tokio::test]
@@ -209,8 +209,8 @@ async fn claim_beyond_the_budget_leaves_the_message_queued() {
     let message = ledger.commit("i-1", "text").await.unwrap();
     assert!(ledger.store.acquire_call("creates", 1, NOON).await.unwrap().is_some());
     assert!(matches!(
-        ledger.store.claim(&work(), &message, "creates", 1, NOON).await.unwrap(),
-        Claim::BudgetSpent
+        ledger.store.claim(&work(), &message, &ScopeLimit::of("creates", 1), None, NOON).await.unwrap(),
+        Claim::Later
     ));
     assert!(
         ledger
@@ -223,7 +223,7 @@ async fn claim_beyond_the_budget_leaves_the_message_queued() {
     );
     let later = NOON.plus_seconds(3600);
     assert!(matches!(
-        ledger.store.claim(&work(), &message, "creates", 1, later).await.unwrap(),
+        ledger.store.claim(&work(), &message, &ScopeLimit::of("creates", 1), None, later).await.unwrap(),
         Claim::Sending { .. }
     ));
 }
@@ -232,14 +232,14 @@ async fn claim_beyond_the_budget_leaves_the_message_queued() {
 async fn shared_call_counts_in_both_scopes_or_neither() {
     let ledger = Ledger::new().await;
     let store = &ledger.store;
-    let used = async |scope: &str| store.meter(scope, 9, NOON).await.unwrap().used;
-    let views = ScopeLimit { scope: "views", limit: 2 };
-    let third = |limit| ScopeLimit { scope: "share:u-3", limit };
+    let used = async |scope: &str| store.meter(&ScopeLimit::of(scope, 9), NOON).await.unwrap().used;
+    let views = ScopeLimit::of("views", 2);
+    let third = |limit| ScopeLimit::of("share:u-3", limit);
     for (share, counted) in
         [("share:u-1", true), ("share:u-1", false), ("share:u-2", true), ("share:u-3", false)]
     {
-        let share_limit = ScopeLimit { scope: share, limit: 1 };
-        let fits = store.acquire_shared_call(views, share_limit, None, NOON).await.unwrap().is_some();
+        let share_limit = ScopeLimit::of(share, 1);
+        let fits = store.acquire_shared_call(&views, &share_limit, None, NOON).await.unwrap().is_some();
         assert_eq!(fits, counted, "{share}");
     }
     assert_eq!((used("views").await, used("share:u-1").await, used("share:u-3").await), (2, 1, 0));
@@ -247,7 +247,7 @@ async fn shared_call_counts_in_both_scopes_or_neither() {
     store.count_failure("analytics", 1, later).await.unwrap();
     let through = async |circuit: Option<_>| {
         let circuits = circuit.map(|circuit| [circuit, "refused:views:docs"]);
-        store.acquire_shared_call(views, third(2), circuits, later).await.unwrap().is_some()
+        store.acquire_shared_call(&views, &third(2), circuits, later).await.unwrap().is_some()
     };
     assert_eq!(
         (through(Some("analytics")).await, through(Some("prompts")).await, through(None).await),
@@ -255,7 +255,7 @@ async fn shared_call_counts_in_both_scopes_or_neither() {
     );
     let later = later.plus_seconds(3601);
     store.pause_calls(&work().at(later), "views", later.plus_seconds(60)).await.unwrap();
-    assert!(store.acquire_shared_call(views, third(1), None, later).await.unwrap().is_none());
+    assert!(store.acquire_shared_call(&views, &third(1), None, later).await.unwrap().is_none());
 }
 
 #[tokio::test]
@@ -316,7 +316,7 @@ async fn budget_covers_a_rolling_hour() {
     }
     let at = NOON.plus_seconds(60 * 30);
     assert!(ledger.store.acquire_call("s", 3, at).await.unwrap().is_none());
-    let meter = ledger.store.meter("s", 3, at).await.unwrap();
+    let meter = ledger.store.meter(&ScopeLimit::of("s", 3), at).await.unwrap();
     assert_eq!((meter.used, meter.next_fits_at), (3, Some(NOON.plus_seconds(3600))));
     assert!(ledger.store.acquire_call("s", 3, NOON.plus_seconds(3600)).await.unwrap().is_some());
 }
@@ -456,18 +456,19 @@ async fn combined_meters_equal_the_separate_ones() {
     store.pause_calls(&work(), "views", NOON.plus_seconds(60)).await.unwrap();
     ledger.commit("a", "Waits").await.unwrap();
 
-    let scopes = [("creates", 2), ("follow-ups", 2), ("views", 5)];
+    let scopes =
+        [("creates", 2), ("follow-ups", 2), ("views", 5)].map(|(scope, limit)| ScopeLimit::of(scope, limit));
     let reader = Reader { user_id: "nobody".to_owned(), everyone: true };
     let Meters { of_scopes: meters, waiting, unread, .. } =
-        store.meters(&ledger.project, scopes, &reader, NOON).await.unwrap();
-    for (meter, (scope, limit)) in meters.into_iter().zip(scopes) {
-        assert_eq!(meter, store.meter(scope, limit, NOON).await.unwrap(), "{scope}");
+        store.meters(&ledger.project, &scopes, &reader, NOON).await.unwrap();
+    for (meter, limited) in meters.into_iter().zip(&scopes) {
+        assert_eq!(meter, store.meter(limited, NOON).await.unwrap(), "{}", limited.scope);
     }
     assert_eq!(meters[0].next_fits_at, Some(NOON.plus_seconds(3_600)));
     assert_eq!(meters[2].next_fits_at, Some(NOON.plus_seconds(60)));
     assert_eq!((waiting, unread.total()), (1, 0), "a queued job has not ended");
     ledger.ended("b", "failed", None).await;
-    let unread = store.meters(&ledger.project, scopes, &reader, NOON).await.unwrap().unread;
+    let unread = store.meters(&ledger.project, &scopes, &reader, NOON).await.unwrap().unread;
     assert_eq!(unread.jobs, 1);
     let own = Reader { everyone: false, ..reader };
     let (_, own) = store.revision(&ledger.project, &own, NOON).await.unwrap();
@@ -528,10 +529,10 @@ async fn abandoned_write_leaves_no_transaction_open() {
     }
     // Other connections read the writes of abandoned connections.
     let other = Store::open(ledger.database.url()).await.unwrap();
-    let before = other.meter("s", u32::MAX, NOON).await.unwrap().used;
+    let before = other.meter(&ScopeLimit::of("s", u32::MAX), NOON).await.unwrap().used;
     let writes = futures::future::join_all((0..20).map(|_| ledger.store.acquire_call("s", u32::MAX, NOON)));
     assert!(writes.await.into_iter().all(|counted| counted.unwrap().is_some()));
-    let after = other.meter("s", u32::MAX, NOON).await.unwrap().used;
+    let after = other.meter(&ScopeLimit::of("s", u32::MAX), NOON).await.unwrap().used;
     assert!(after >= before + 20, "{before} and then {after}");
-    assert_eq!(ledger.store.meter("s", u32::MAX, NOON).await.unwrap().used, after);
+    assert_eq!(ledger.store.meter(&ScopeLimit::of("s", u32::MAX), NOON).await.unwrap().used, after);
 }

@@ -144,6 +144,7 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
             "/api/jobs/undismiss",
             "/api/jobs/untag",
             "/api/queue/cancel",
+            "/api/queue/try",
             "/api/queue/move",
             "/api/templates/remove",
             "/api/templates/save",

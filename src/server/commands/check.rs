@@ -182,6 +182,7 @@ fn advice(error: &UpstreamError) -> &'static str {
         }
         UpstreamError::Refused { status: 404, .. } => "Check the project's id in DOCKET_PROJECTS.",
         UpstreamError::LimitReached { .. } => "The hour's limit is used up: try again later.",
+        UpstreamError::NoCredits { .. } => "Add AI credits on the platform.",
         UpstreamError::Refused { .. } => "Check DOCKET_UPSTREAM_URL and DOCKET_PROJECTS.",
         UpstreamError::TimedOut => "It may be busy: try again, or raise DOCKET_UPSTREAM_TIMEOUT_SECONDS.",
         UpstreamError::Status { status: 500.., .. } => {

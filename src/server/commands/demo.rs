@@ -28,6 +28,7 @@ use base::settings::Settings;
 use base::work::{Docket, Work};
 use docket_emulator::{CodeHostConfig, DEFAULT_PAGES, DEFAULT_SEED, Emulator, EmulatorConfig};
 use model::api_token::{Scope, Scopes, TokenDays};
+use model::budget::AgentLimit;
 use model::id::ProjectId;
 use model::user::{GivenProjects, Role};
 use service::auth::api_token::TokenText;
@@ -111,6 +112,7 @@ pub async fn demo(options: Options, docket: Docket) -> anyhow::Result<()> {
     };
     let budget = Budget {
         agent_per_hour: 100,
+        agent_limit: AgentLimit::Separate,
         analytics_per_hour: PER_HOUR,
         analytics_reserve: 30,
         history_days: 90,

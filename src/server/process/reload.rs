@@ -69,6 +69,7 @@ impl Reloading {
         if changes.has_log() {
             self.replace_filter(&changes.log.filter);
         }
+        state.jobs.store_direct_projects().await;
         state.jobs.log_prompts_of_removed_projects().await;
         self.source = changes.source.clone();
         record(&changes, &self.work, state).await;

@@ -179,6 +179,14 @@ impl Page {
                 (labels, f64::from(u8::from(report.open_until(*operation, now).is_some())))
             }),
         );
+        self.gauges(
+            "docket_upstream_credits_used_up",
+            "Whether the prompts of a project wait for AI credits of the platform",
+            projects.iter().map(|project| {
+                let labels = labels([("project", project.id.as_str())]);
+                (labels, f64::from(u8::from(report.lacks_credits(&project.id, now))))
+            }),
+        );
         let is_refused = report.key_refused_at().is_some();
         self.gauge(
             "docket_upstream_key_refused",

@@ -1,4 +1,4 @@
-//! Marks below a trend: jobs that finished, and the team's notes. The assignment of marks to days is pure and tested.
+//! Marks below a trend: jobs that finished, the team's notes, and changes of what counts as AI. The assignment of marks to days is pure and tested.
 
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,13 @@ impl Marks {
         let notes = trend.annotations.iter().map(|note| {
             (note.day, format!("#{LIST}"), format!("Note on {}: {}", note.day.long(), note.text))
         });
-        Self { jobs: row(&trend.points, jobs, "jobs"), notes: row(&trend.points, notes, "notes") }
+        let changes = trend.ai_changes().map(|change| {
+            (change.day, format!("#{LIST}"), format!("Note on {}: {}", change.day.long(), change.what))
+        });
+        Self {
+            jobs: row(&trend.points, jobs, "jobs"),
+            notes: row(&trend.points, notes.chain(changes), "notes"),
+        }
     }
 }
 

@@ -12,6 +12,10 @@ pub const NO_CHANGES: &str = "Completed, no changes";
 const COMPLETED: &str = "Completed, ";
 const UNCHANGED: &str = "no changes";
 
+/// The same for completed jobs of projects without pull requests.
+pub const PUBLISHED_DIRECTLY: &str = "Completed, published directly";
+const DIRECT: &str = "published directly";
+
 /// The badge of a job's current state, which `islands::live` keeps current. `version`: see
 /// [`super::job_status::StatusVersion`].
 pub fn badge(status: &JobBadge, version: String) -> impl IntoView + use<> {
@@ -27,9 +31,13 @@ pub fn option_badge(status: &JobBadge) -> impl IntoView + use<> {
 fn shown_badge(status: &JobBadge, job: Option<(String, String)>) -> impl IntoView + use<> {
     let has_no_changes = status.has_no_changes();
     let (job, version) = job.unzip();
-    let label = match has_no_changes {
-        true => Either::Left(view! { <span class="badge-rest">{COMPLETED}</span> {UNCHANGED} }),
-        false => Either::Right(word(status)),
+    let completed = match has_no_changes {
+        true => Some(UNCHANGED),
+        false => status.is_published_directly().then_some(DIRECT),
+    };
+    let label = match completed {
+        Some(how) => Either::Left(view! { <span class="badge-rest">{COMPLETED}</span> {how} }),
+        None => Either::Right(word(status)),
     };
     view! {
         <span
@@ -127,12 +135,14 @@ mod tests {
             pr_state: pr_link.map(|_| PullRequestState::Unknown),
             changed_at: Timestamp::from_millis(0),
             tracked: true,
+            is_direct: false,
         }
     }
 
     #[test]
     fn completed_job_without_changes_has_its_own_label() {
         assert_eq!([COMPLETED, UNCHANGED].concat(), NO_CHANGES);
+        assert_eq!([COMPLETED, DIRECT].concat(), PUBLISHED_DIRECTLY);
         assert!(badge(JobState::Completed, "completed", None).has_no_changes());
         assert!(!badge(JobState::Failed, "failed", None).has_no_changes());
         assert_eq!(word(&badge(JobState::Completed, "completed", Some("https://x/1"))), "Completed");

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::ui::charts::number::{change, counted, grouped, moved};
+use crate::ui::components::what_is_ai::ai_warning;
 use model::analytics::effect::{Finding, JobEffect, PageEffect};
 use model::analytics::pages::VIEWS_MIN;
 use model::day::Day;
@@ -35,6 +36,13 @@ pub fn no_figures(effect: &JobEffect, today: Day) -> Option<String> {
     }
 }
 
+/// The warning if what counts as AI changed within the days of one of these comparisons.
+pub fn effects_warning<'a>(effects: impl Iterator<Item = &'a JobEffect>, today: Day) -> Option<AnyView> {
+    let shown = effects.filter(|effect| effect.finding(today) == Finding::Comparable);
+    let compared: Vec<_> = shown.map(JobEffect::compared_days).collect();
+    compared.into_iter().find_map(|(first, last)| ai_warning(first, last))
+}
+
 /// The pages of a finished job, each with a link to its report. Empty without pages. `fetch`: the button for missing days.
 pub fn job_effects<F: IntoView>(
     project: &str,
@@ -62,6 +70,7 @@ pub fn job_effects<F: IntoView>(
             <section class="job-effects" aria-labelledby="job-effects">
                 <h2 id="job-effects">"Views before and after"</h2>
                 <ul>{items}</ul>
+                {effects_warning(pages.iter().map(|page| &page.effect), today)}
                 {fetch.into_view()}
                 <p class="provenance">{how_to_read()}</p>
             </section>

@@ -1,4 +1,4 @@
-//! The hourly budget as two meters.
+//! The hourly budget as meters.
 
 use leptos::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::ui::charts::scale::{length, per_mille};
 use crate::ui::clock;
 use crate::ui::components::time::until;
 use crate::ui::components::waiting::waiting_link;
-use model::budget::{Budgets, Meter};
+use model::budget::{AgentLimit, Budgets, Meter};
 use model::links;
 
 /// The id of the element with the meters.
@@ -18,17 +18,24 @@ pub fn meters(project: &str, budgets: &Budgets, has_details: bool) -> impl IntoV
     let waiting = (budgets.waiting > 0)
         .then(|| view! { <p class="meter-text">{waiting_link(project, budgets.waiting)}</p> });
     let details = has_details.then(|| view! { <a href=links::UPSTREAM>"Details"</a> });
+    let agent = match budgets.agent_limit {
+        AgentLimit::Shared => meter("Agent", budgets.creates).into_any(),
+        AgentLimit::Separate => {
+            view! { {meter("New jobs", budgets.creates)} {meter("Follow-ups", budgets.follow_ups)} }
+                .into_any()
+        }
+    };
     view! {
         <section class="budget" aria-label="Hourly budget">
-            {meter("Agent", "New jobs", budgets.creates)}
-            {meter("Analytics", "Analytics calls", budgets.analytics)}
+            {agent}
+            {meter("Analytics", budgets.analytics)}
             {waiting}
             <p class="faint">"Rolling 60-minute limit " {details}</p>
         </section>
     }
 }
 
-fn meter(name: &'static str, what: &'static str, meter: Meter) -> impl IntoView + use<> {
+fn meter(name: &'static str, meter: Meter) -> impl IntoView + use<> {
     let spent = meter.left() == 0;
     let used = length(per_mille(u64::from(meter.used), u64::from(meter.limit)));
     let next = match meter.next_fits_at {
@@ -39,7 +46,7 @@ fn meter(name: &'static str, what: &'static str, meter: Meter) -> impl IntoView 
         <div class="meter" data-spent=spent.then_some("true")>
             <p class="meter-text">
                 <span>{name}</span>
-                <span class="numeric" title=what>{format!("{} of {} calls", grouped(meter.used.into()), grouped(meter.limit.into()))}</span>
+                <span class="numeric">{format!("{} of {}", grouped(meter.used.into()), grouped(meter.limit.into()))}</span>
             </p>
             <svg class="meter-bar" aria-hidden="true">
                 <rect class="meter-track" width="100%" height="100%" />

@@ -10,12 +10,13 @@ use crate::ui::components::table::table;
 use crate::ui::components::time::{ago, ahead, full};
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
+use crate::ui::pages::platform_notice;
 use crate::ui::pages::request::page;
 use model::links;
 use model::time::Timestamp;
 use model::upstream::{
     ClockJump, CodeHostStatus, ForwardingPeer, LimitStatus, Operation, OperationStatus, PauseReason,
-    PausedOwner, RateLimit, RefusedOperation, TaskStatus,
+    PausedOwner, PlatformNotice, RateLimit, RefusedOperation, TaskStatus,
 };
 
 const OPERATIONS: [&str; 4] = ["Operation", "State", "Last success", "Last error"];
@@ -38,6 +39,7 @@ pub fn AdminUpstream() -> impl IntoView {
             {page_head("Platform", "The state of the platform behind Docket.", refresh)}
             {confirmed}
             {status.key_refused_at.map(key_refused)}
+            {status.notices.iter().map(platform).collect_view()}
             {refused(status.refused)}
             {status.unknown_proxy.map(unknown_proxy)}
             {status.configuration_refused_at.map(configuration_refused)}
@@ -73,6 +75,10 @@ fn key_refused(at: Timestamp) -> AnyView {
         </p>
     };
     notice(Tone::Bad, text).into_any()
+}
+
+fn platform(told: &PlatformNotice) -> AnyView {
+    notice(Tone::Warning, view! { <p>{platform_notice::sentence(told)}</p> }).into_any()
 }
 
 /// The operations that the platform refuses with status 403.
@@ -159,7 +165,7 @@ fn limit(status: LimitStatus) -> AnyView {
     };
     view! {
         <tr>
-            <th scope="row">{name(status.operation)}</th>
+            <th scope="row">{if status.is_shared { "Agent" } else { name(status.operation) }}</th>
             <td data-label="Project">{status.project.unwrap_or_else(|| "All".to_owned())}</td>
             <td data-label="Used">{format!("{} of {}", status.meter.used, status.meter.limit)}</td>
             <td data-label="Waiting">{status.waiting.to_string()}</td>

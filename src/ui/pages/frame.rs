@@ -56,9 +56,10 @@ pub fn Frame() -> impl IntoView {
     provide_context(PendingBudgets(budgets.clone()));
     let wrong_codes = outcome_of(&[WRONG_CODES]);
     let notice = {
-        let budgets = budgets.clone();
+        let (budgets, project) = (budgets.clone(), project.clone());
         Suspend::new(async move {
-            budgets.await.and_then(|found| found.budgets.notice).map(upstream_notice::upstream_notice)
+            let what = budgets.await.and_then(|found| found.budgets.notice);
+            what.map(|what| upstream_notice::upstream_notice(&project, what))
         })
     };
     let meters = {

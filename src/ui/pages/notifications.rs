@@ -1,5 +1,5 @@
 //! `/p/{project}/notifications`: the last jobs that finished, failed or need attention, unread ones first, and the browser's
-//! permission for notifications. Also a person's API tokens that expire soon. `?who=all` shows everyone's jobs.
+//! permission for notifications. Also a person's API tokens that expire soon, and for administrators notices about the platform. `?who=all` shows everyone's jobs.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
@@ -15,12 +15,14 @@ use crate::ui::components::pull_request::waiting_name;
 use crate::ui::components::time::{ago, ahead, lasting};
 use crate::ui::islands::buttons;
 use crate::ui::pages::page_head::page_head;
+use crate::ui::pages::platform_notice;
 use crate::ui::pages::request::{self, page};
 use model::api_token::ExpiringToken;
 use model::job::Job;
 use model::links;
 use model::pull_request::WaitingFor;
 use model::time::Timestamp;
+use model::upstream::PlatformNotice;
 
 #[component]
 pub fn NotificationsPage() -> impl IntoView {
@@ -41,6 +43,7 @@ pub fn NotificationsPage() -> impl IntoView {
         let listed = list_notifications(project.clone(), who).await?;
         let older = (listed.older > 0).then(|| older(&project, all, listed.older));
         Ok(view! {
+            {platform(&listed.platform)}
             {expiring(&listed.tokens)}
             {since(&listed.new, listed.looked_at)}
             {older}
@@ -59,6 +62,24 @@ fn permission() -> impl IntoView {
             "Notify me in this browser"
         </button>
     }
+}
+
+/// What administrators are told about the platform.
+fn platform(notices: &[PlatformNotice]) -> Option<AnyView> {
+    let rows = notices.iter().map(|told| {
+        let new = told.is_new.then(|| view! { <span class="faint">"New · "</span> });
+        view! { <li>{new} <span>{platform_notice::sentence(told)}</span></li> }
+    });
+    (!notices.is_empty()).then(|| {
+        view! {
+            <section class="group" aria-labelledby="platform">
+                <h2 id="platform">"Platform"</h2>
+                <ul class="notifications">{rows.collect_view()}</ul>
+                <p class="hint"><a href=links::UPSTREAM>"View the platform’s state"</a></p>
+            </section>
+        }
+        .into_any()
+    })
 }
 
 /// The API tokens that expire soon or expired lately.

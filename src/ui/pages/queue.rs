@@ -4,11 +4,12 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::queue::{CancelQueued, MoveQueued, queue};
+use crate::api::queue::{CancelQueued, MoveQueued, TryQueue, queue};
 use crate::ui::clock;
 use crate::ui::components::empty::{empty, learn_about};
 use crate::ui::components::form::{Hidden, post_form};
 use crate::ui::components::icon::{self, icon};
+use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::time::{ago, full, until};
 use crate::ui::islands::queue::{self as queue_moves, QueueMoves};
 use crate::ui::pages::outcome::outcome_of;
@@ -33,7 +34,7 @@ pub fn QueuePage() -> impl IntoView {
         may_change: request::session().can_start_jobs(),
         confirming: request::query().get("cancel"),
     };
-    let refused = outcome_of(&[MoveQueued::PATH, CancelQueued::PATH]);
+    let refused = outcome_of(&[MoveQueued::PATH, CancelQueued::PATH, TryQueue::PATH]);
     page(async move {
         let queue = queue(queue_view.project.clone()).await?;
         Ok(view! {
@@ -57,12 +58,30 @@ fn list(queue_view: &QueueView, queue: Queue) -> AnyView {
             step,
         ).into_any();
     }
+    let no_credits = queue.no_credits_until.map(|until| no_credits(queue_view, until));
     let rows = queue.waiting.into_iter().map(|entry| row(queue_view, entry)).collect_view();
     view! {
+        {no_credits}
         <ol class="job-list queue" aria-label="Queued prompts">{rows}</ol>
         <p class="pager"><a class="button no-js" href="">"Refresh"</a></p>
     }
     .into_any()
+}
+
+/// Why the prompts wait for AI credits, and a button to try one now.
+fn no_credits(queue_view: &QueueView, until: Timestamp) -> AnyView {
+    let try_now = queue_view.may_change.then(|| {
+        let button = view! { <button type="submit" class="button">"Try now"</button> };
+        post_form("", TryQueue::PATH, vec![("project", queue_view.project.clone())], button)
+    });
+    let text = view! {
+        <p>
+            "The platform’s AI credits are used up. Docket sends one prompt every hour to find out whether there are credits again"
+            {expected(until)} ". The others follow as soon as one is accepted."
+        </p>
+        {try_now}
+    };
+    notice(Tone::Warning, text).into_any()
 }
 
 fn row(queue_view: &QueueView, entry: QueueEntry) -> AnyView {
@@ -101,6 +120,7 @@ fn why(why: WaitReason) -> &'static str {
         WaitReason::EarlierPrompts => "Waiting for its turn",
         WaitReason::JobBefore => "Waiting for the previous prompt of its job",
         WaitReason::CircuitOpen => "Waiting: the platform fails or refuses prompts",
+        WaitReason::NoCredits => "Waiting for AI credits",
         WaitReason::OnHold => "On hold until an administrator releases it",
         WaitReason::Sending => "About to be sent",
     }

@@ -15,6 +15,7 @@ use base::waits::Waits;
 use docket::server::commands::serve;
 use docket::server::process::listen;
 use docket::server::state::{AppState, AppStateConfig};
+use model::budget::AgentLimit;
 use model::time::Timestamp;
 use model::user::Role;
 use secrecy::SecretString;
@@ -62,6 +63,8 @@ pub(crate) struct Settings {
     pub(crate) public_url: Option<String>,
     /// In the format of `DOCKET_PROJECTS`.
     pub(crate) projects: String,
+    /// The ids of those projects that are published directly.
+    pub(crate) direct_projects: Vec<&'static str>,
     /// The file from which the key is reloaded when it changes.
     pub(crate) api_key_file: Option<PathBuf>,
     pub(crate) webhooks: WebhookConfig,
@@ -79,6 +82,7 @@ impl Default for Settings {
     fn default() -> Self {
         let budget = Budget {
             agent_per_hour: 1_000,
+            agent_limit: AgentLimit::Separate,
             analytics_per_hour: 1_000,
             analytics_reserve: 0,
             history_days: 90,
@@ -94,6 +98,7 @@ impl Default for Settings {
             upstream_url: None,
             public_url: None,
             projects: "docs=Docs,api=API reference".to_owned(),
+            direct_projects: Vec::new(),
             api_key_file: None,
             // Receivers of tests are on this machine.
             webhooks: WebhookConfig { private: true },
@@ -219,7 +224,10 @@ impl TestApp {
             let listener = listen::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
             let address = listener.local_addr().unwrap();
             let public_url = settings.public_url.map(|url| PublicUrl::parse(&url).unwrap());
-            let projects = parse_projects(&settings.projects).unwrap();
+            let mut projects = parse_projects(&settings.projects).unwrap();
+            for project in &mut projects {
+                project.is_direct = settings.direct_projects.contains(&project.id.as_str());
+            }
             let public_url = public_url.unwrap_or_else(|| PublicUrl::of(address));
             let (clock, poll_interval) = (settings.clock.clone(), settings.poll_interval);
             let assemble: Assemble = Box::new(move |store, clock, poll_interval| {

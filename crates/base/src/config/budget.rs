@@ -3,11 +3,13 @@
 use super::error::ConfigError;
 use super::setting::{OptionalSetting, whole_number};
 use super::source::Source;
+use model::budget::AgentLimit;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Budget {
-    /// Job starts an hour per project, and as many follow-ups.
+    /// Job starts an hour per project, and as many follow-ups; both together with a shared limit.
     pub agent_per_hour: u32,
+    pub agent_limit: AgentLimit,
     /// Analytics requests an hour, for all projects together.
     pub analytics_per_hour: u32,
     /// The part of those that is reserved for people.
@@ -24,6 +26,7 @@ impl Budget {
         let history_days = raw.history_days.parse(whole_number(1))?;
         let budget = Self {
             agent_per_hour: raw.agent_per_hour.parse(whole_number(1))?,
+            agent_limit: raw.agent_limit.parse(agent_limit)?,
             analytics_per_hour: raw.analytics_per_hour.parse(whole_number(1))?,
             analytics_reserve: raw.analytics_reserve.parse(whole_number(0))?,
             history_days,
@@ -37,4 +40,8 @@ impl Budget {
         }
         Ok(budget)
     }
+}
+
+fn agent_limit(text: &str) -> Result<AgentLimit, String> {
+    text.parse().map_err(|_| format!("“{text}” is not shared or separate"))
 }

@@ -30,7 +30,7 @@ pub fn parse_projects(text: &str) -> Result<Vec<Project>, String> {
         if !is_plain(&name) {
             return Err(format!("the name of {id} has characters that cannot be seen"));
         }
-        projects.push(Project { id, name, site: None });
+        projects.push(Project { id, name, site: None, is_direct: false });
     }
     if projects.is_empty() { Err("there is no project in it".to_owned()) } else { Ok(projects) }
 }
@@ -64,6 +64,15 @@ pub(super) fn with_sites(
     for (id, site) in sites {
         let project = projects.iter_mut().find(|project| project.id == id);
         project.ok_or_else(|| format!("{id} is not among the projects"))?.site = Some(site);
+    }
+    Ok(projects)
+}
+
+/// `projects` with those named in `text` marked as published directly. An unknown project is refused.
+pub(super) fn with_direct(mut projects: Vec<Project>, text: &str) -> Result<Vec<Project>, String> {
+    for id in text.split(',').map(str::trim).filter(|id| !id.is_empty()) {
+        let project = projects.iter_mut().find(|project| project.id.as_str() == id);
+        project.ok_or_else(|| format!("{id} is not among the projects"))?.is_direct = true;
     }
     Ok(projects)
 }

@@ -51,6 +51,13 @@ pub(super) struct RawConfig {
     /// Example: docs=https://docs.example.com
     pub(super) published_urls: Option<Setting>,
 
+    /// Projects whose changes the platform publishes directly, without pull requests: ids, separated by commas
+    ///
+    /// A completed job of such a project needs no attention although it has no pull request.
+    ///
+    /// Example: docs,api
+    pub(super) direct_projects: Option<Setting>,
+
     /// Database: sqlite://PATH (with %20 decoded, as in every URL), or postgres://… for PostgreSQL 14 or later
     ///
     /// A file is created if it does not exist.
@@ -144,6 +151,14 @@ pub(super) struct RawConfig {
     /// Job starts per project per hour, and as many follow-ups
     #[config(default = 100)]
     pub(super) agent_per_hour: Setting,
+
+    /// Whether the platform counts job starts and follow-ups together: shared or separate
+    ///
+    /// Docket tells administrators when the platform seems to have one limit for both.
+    ///
+    /// Example: shared
+    #[config(default = "separate")]
+    pub(super) agent_limit: Setting,
 
     /// Analytics requests per hour, all projects together
     #[config(default = 100)]

@@ -178,7 +178,8 @@ fn every_example_is_accepted() {
 
 #[test]
 fn every_empty_value_is_refused_with_its_key_and_example() {
-    const MAY_BE_EMPTY: [&str; 4] = ["published_urls", "trusted_proxies", "oidc_scopes", "log"];
+    const MAY_BE_EMPTY: [&str; 5] =
+        ["published_urls", "direct_projects", "trusted_proxies", "oidc_scopes", "log"];
     let folder = tempfile::tempdir().unwrap();
     let values = examples(folder.path());
     for key in KEYS.iter().filter(|key| !MAY_BE_EMPTY.contains(&key.name)) {

@@ -219,6 +219,10 @@ impl Upstream {
             let words = self.quoted(&body::read(response).await.unwrap_or_default());
             return Err(UpstreamError::LimitReached { pause, words });
         }
+        if status == StatusCode::PAYMENT_REQUIRED {
+            let words = self.quoted(&body::read(response).await.unwrap_or_default());
+            return Err(UpstreamError::NoCredits { status: status.as_u16(), words });
+        }
         // A proxy may send 408 although the platform has the request.
         if status.is_client_error() && status != StatusCode::REQUEST_TIMEOUT {
             // The status decides; if the body is incomplete, only the explanation is lost.
@@ -230,8 +234,11 @@ impl Upstream {
         }
         if !status.is_success() {
             let explanation = body::read(response).await.unwrap_or_default();
-            let words = self.quoted(&explanation);
-            return Err(UpstreamError::Status { status: status.as_u16(), words });
+            let (status, words) = (status.as_u16(), self.quoted(&explanation));
+            return Err(match status {
+                503 if says_no_credits(&explanation) => UpstreamError::NoCredits { status, words },
+                _ => UpstreamError::Status { status, words },
+            });
         }
         body::read(response).await
     }
@@ -288,6 +295,12 @@ impl Upstream {
     fn url(&self, segments: &[&str]) -> Url {
         below(&self.base_url, segments)
     }
+}
+
+/// Whether the body of an error says that the platform could not check the AI credits, which it does before it starts anything.
+fn says_no_credits(body: &[u8]) -> bool {
+    decode::error_message(body)
+        .is_some_and(|message| message.trim().eq_ignore_ascii_case("credit check failed"))
 }
 
 /// The base URL with path segments appended, each percent-encoded.

@@ -17,7 +17,11 @@ pub enum UpstreamError {
     /// Status 429: definitely not accepted, and nothing of this kind may be sent for `pause`. `words` as for [`Self::Status`].
     #[error("the platform's own limit is reached{words}")]
     LimitReached { pause: Duration, words: String },
-    /// Another 4xx status than 408: definitely not accepted.
+    /// Status 402, or 503 because the credits could not be checked: definitely not accepted. It says nothing about the prompt, which can be sent
+    /// later. `words` as for [`Self::Status`].
+    #[error("the platform has no AI credits left (status {status}{words})")]
+    NoCredits { status: u16, words: String },
+    /// Another 4xx status than 402 and 408: definitely not accepted.
     #[error("the platform refused with status {status}: {message}")]
     Refused { status: u16, message: String },
     /// The deadline passed after the request was sent: may have been accepted.
@@ -38,7 +42,10 @@ impl UpstreamError {
     /// Whether the upstream may have acted on the request.
     pub fn may_have_been_accepted(&self) -> bool {
         match self {
-            Self::NotConnected(_) | Self::LimitReached { .. } | Self::Refused { .. } => false,
+            Self::NotConnected(_)
+            | Self::LimitReached { .. }
+            | Self::NoCredits { .. }
+            | Self::Refused { .. } => false,
             Self::TimedOut | Self::BrokenOff | Self::Status { .. } | Self::BadAnswer(_) => true,
         }
     }
@@ -58,6 +65,7 @@ impl UpstreamError {
         match self {
             Self::NotConnected(_) => UpstreamOutcome::NotConnected,
             Self::LimitReached { .. } => UpstreamOutcome::LimitReached,
+            Self::NoCredits { .. } => UpstreamOutcome::NoCredits,
             Self::Refused { .. } => UpstreamOutcome::Refused,
             Self::TimedOut => UpstreamOutcome::TimedOut,
             Self::BrokenOff => UpstreamOutcome::BrokenOff,
@@ -68,7 +76,7 @@ impl UpstreamError {
 
     /// Whether it is a failure of the upstream, rather than of the request.
     pub fn is_failure(&self) -> bool {
-        !matches!(self, Self::LimitReached { .. } | Self::Refused { .. })
+        !matches!(self, Self::LimitReached { .. } | Self::NoCredits { .. } | Self::Refused { .. })
     }
 
     /// The reason of a delivery that ended with this error, for the person who sent the prompt.
@@ -78,6 +86,11 @@ impl UpstreamError {
             Self::LimitReached { words, .. } => {
                 format!(
                     "The platform's limit for this hour is used up (status 429{words}), so nothing was started."
+                )
+            }
+            Self::NoCredits { status, words } => {
+                format!(
+                    "The platform's AI credits are used up (status {status}{words}), so nothing was started."
                 )
             }
             Self::Refused { status: 401, message } => {
@@ -129,6 +142,10 @@ impl From<UpstreamError> for AppError {
                 format!(
                     "The platform's limit for this hour is used up (status 429{words}). Try again later."
                 ),
+            ),
+            UpstreamError::NoCredits { status, words } => (
+                ErrorCode::UpstreamFailed,
+                format!("The platform's AI credits are used up (status {status}{words}). Try again later."),
             ),
             UpstreamError::Refused { message, .. } => {
                 (ErrorCode::UpstreamFailed, format!("The platform refused the request: “{message}”."))

@@ -7,18 +7,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::upstream::health::{Admission, Health, Read, Report, notice, refusals};
+use crate::upstream::health::{Admission, Credits, Health, QueuePause, Read, Report, notice, refusals};
 use crate::upstream::poll_pause::{PauseReason, PollPause};
 use base::clock::Clock;
 use base::config::Budget;
 use base::settings::{Live, Settings};
 use base::work::Work;
-use model::budget::{Budgets, Meter, PageBudgets};
+use model::budget::{AgentLimit, Budgets, Meter, PageBudgets};
 use model::error::{AppError, ErrorCode};
 use model::id::ProjectId;
 use model::queue::{WaitReason, expected};
 use model::time::Timestamp;
-use model::upstream::{LimitStatus, Operation, UpstreamStatus};
+use model::upstream::{LimitStatus, Operation, PlatformNotice, PlatformNoticeKind, UpstreamStatus};
 use model::user::Project;
 use parking_lot::{Mutex, MutexGuard};
 use store::jobs::intents::{Claim, Intent};
@@ -129,9 +129,8 @@ impl Governor {
         let limit = self.limit(&scope);
         let (key, share) = (scope.key(), share_of(person));
         let counted = async |circuits| {
-            let whole = ScopeLimit { scope: &key, limit };
-            let share = ScopeLimit { scope: &share, limit: self.share() };
-            self.store.acquire_shared_call(whole, share, circuits, self.clock.now()).await
+            let (whole, share) = (ScopeLimit::of(&key, limit), ScopeLimit::of(&share, self.share()));
+            self.store.acquire_shared_call(&whole, &share, circuits, self.clock.now()).await
         };
         self.prepare_counts().await?;
         // One statement makes all checks at once, because the person is waiting. Only if it counts nothing, the checks
@@ -151,7 +150,8 @@ impl Governor {
     }
 
     async fn share_spent(&self, person: &str) -> Result<AppError, StoreError> {
-        let meter = self.store.meter(&share_of(person), self.share(), self.clock.now()).await?;
+        let share = ScopeLimit::of(share_of(person), self.share());
+        let meter = self.store.meter(&share, self.clock.now()).await?;
         let why = format!("Your share of the hour's analytics requests ({}) is used", self.share());
         Ok(AppError::new(ErrorCode::BudgetSpent, format!("{why}. {}.", next_fit(&meter))))
     }
@@ -209,19 +209,24 @@ impl Governor {
         message_id: &str,
         scope: &Scope,
     ) -> Result<SendDecision, StoreError> {
-        if !scope.project().is_none_or(|project| self.is_configured(project)) {
+        let Some(project) = scope.project().filter(|project| self.is_configured(project)) else {
             return Ok(SendDecision::NotClaimed);
-        }
+        };
+        let probe = match self.health.credits(project).await? {
+            Credits::Available => None,
+            Credits::Unknown(probe) => Some(probe),
+            Credits::UsedUp => return Ok(SendDecision::Later),
+        };
         self.record_pauses().await?;
-        let limit = self.limit(scope);
-        let claim = self.store.claim(&self.work, message_id, &scope.key(), limit, self.clock.now()).await?;
+        let (limited, now) = (self.limited(scope), self.clock.now());
+        let claim = self.store.claim(&self.work, message_id, &limited, probe.as_ref(), now).await?;
         Ok(match claim {
             Claim::Sending { intent, remote_id } => {
                 let was_refused = intent.refusals > 0;
-                let permit = Permit { was_refused, ..Permit::new(scope.clone(), limit, Vec::new()) };
+                let permit = Permit { was_refused, ..Permit::new(scope.clone(), limited.limit, Vec::new()) };
                 SendDecision::Send { intent, remote_id, permit }
             }
-            Claim::BudgetSpent => SendDecision::Later,
+            Claim::Later => SendDecision::Later,
             Claim::NotClaimed => SendDecision::NotClaimed,
         })
     }
@@ -229,13 +234,11 @@ impl Governor {
     /// Whether the next prompt of the scope's queue may be sent: the budget has room, the minimum gap has passed, and
     /// the circuit breaker is closed.
     pub async fn may_send_next(&self, scope: &Scope) -> Result<bool, StoreError> {
-        let (key, limit, now) = (scope.key(), self.limit(scope), self.clock.now());
-        let paused = self.store.queue_paused_until(&key, limit, now).await?;
-        let paused = paused.or(self.health.report().await?.queue_paused_until(
-            scope.operation(),
-            scope.project(),
-            now,
-        ));
+        let (limited, now) = (self.limited(scope), self.clock.now());
+        if self.store.queue_paused_until(&limited, now).await?.is_some() {
+            return Ok(false);
+        }
+        let paused = self.health.report().await?.queue_pause(scope.operation(), scope.project(), now);
         Ok(paused.is_none() && self.meter(scope).await?.left() > 0)
     }
 
@@ -262,17 +265,19 @@ impl Governor {
         scope: &Scope,
         count: usize,
     ) -> Result<(WaitReason, Vec<Timestamp>), StoreError> {
-        let (key, limit, now) = (scope.key(), self.limit(scope), self.clock.now());
+        let (limited, now) = (self.limited(scope), self.clock.now());
         let full = self.meter(scope).await?.next_fits_at;
-        let paused = self.health.report().await?.queue_paused_until(scope.operation(), scope.project(), now);
+        let paused = self.health.report().await?.queue_pause(scope.operation(), scope.project(), now);
         let why = match (full, paused) {
+            (_, Some(QueuePause { why: WaitReason::NoCredits, .. })) => WaitReason::NoCredits,
             (Some(_), _) => WaitReason::Budget,
-            (None, Some(_)) => WaitReason::CircuitOpen,
+            (None, Some(pause)) => pause.why,
             (None, None) => WaitReason::EarlierPrompts,
         };
-        let pace = self.store.pace(&key, limit, now).await?;
-        let earliest = [full, paused].into_iter().flatten().fold(now, Timestamp::max);
-        Ok((why, expected(earliest, self.store.call_times(&key).await?, pace, count)))
+        let pace = self.store.pace(&limited, now).await?;
+        let earliest =
+            [full, paused.map(|pause| pause.until)].into_iter().flatten().fold(now, Timestamp::max);
+        Ok((why, expected(earliest, self.store.call_times(&limited).await?, pace, count)))
     }
 
     /// A permit to fetch a job of `project` by a typed id. No poll interval bounds these calls, so they have their own
@@ -352,6 +357,7 @@ impl Governor {
 
     /// Blocks all calls in the permit's scope for `pause`.
     pub(super) async fn pause(&self, permit: &Permit, pause: Duration) {
+        self.note_limit(permit).await;
         let scope = permit.scope.key();
         tracing::warn!(scope, seconds = pause.as_secs(), "the upstream requested a pause");
         let millis = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
@@ -359,6 +365,29 @@ impl Governor {
         self.unrecorded().entry(scope).and_modify(|known| *known = until.max(*known)).or_insert(until);
         if let Err(error) = self.record_pauses().await {
             tracing::error!(%error, "a pause could not be recorded; nothing is sent before it is");
+        }
+    }
+
+    /// Tells administrators if the platform's limit of follow-ups is reached although Docket's count had room: it may be one limit for job starts
+    /// and follow-ups. The call of `permit` is counted already.
+    async fn note_limit(&self, permit: &Permit) {
+        let Scope::FollowUps(project) = &permit.scope else { return };
+        if self.budget().agent_limit == AgentLimit::Shared {
+            return;
+        }
+        let noted = async {
+            if self.meter(&permit.scope).await?.used > permit.limit {
+                return Ok(false);
+            }
+            self.store.add_platform_notice(project, PlatformNoticeKind::SharedLimit, self.clock.now()).await
+        };
+        match noted.await {
+            Ok(true) => tracing::warn!(
+                %project,
+                "the platform’s limit was reached by a follow-up although Docket counted fewer: DOCKET_AGENT_LIMIT=shared may be right"
+            ),
+            Ok(false) => {}
+            Err::<_, StoreError>(error) => tracing::warn!(%error, "a reached limit could not be noted"),
         }
     }
 
@@ -391,37 +420,56 @@ impl Governor {
     }
 
     pub async fn meter(&self, scope: &Scope) -> Result<Meter, StoreError> {
-        self.store.meter(&scope.key(), self.limit(scope), self.clock.now()).await
+        self.store.meter(&self.limited(scope), self.clock.now()).await
     }
 
     /// The part of the hourly budget that is left for background work.
     pub async fn background_meter(&self, scope: &Scope) -> Result<Meter, StoreError> {
-        self.store.meter(&scope.key(), self.background_limit(scope), self.clock.now()).await
+        let limited = ScopeLimit { limit: self.background_limit(scope), ..self.limited(scope) };
+        self.store.meter(&limited, self.clock.now()).await
     }
 
     /// The budgets of a project, with the other data that every page shows: see [`Store::meters`].
     pub async fn budgets(&self, project: &ProjectId, reader: &Reader) -> Result<PageBudgets, AppError> {
         let scopes = [Scope::Creates(project.clone()), Scope::FollowUps(project.clone()), Scope::Analytics];
-        let keys = scopes.each_ref().map(Scope::key);
-        let limits = [0, 1, 2].map(|at| (keys[at].as_ref(), self.limit(&scopes[at])));
-        let meters = self.store.meters(project, limits, reader, self.clock.now()).await?;
+        let limits = scopes.each_ref().map(|scope| self.limited(scope));
+        let meters = self.store.meters(project, &limits, reader, self.clock.now()).await?;
         let [creates, follow_ups, analytics] = meters.of_scopes;
         let (waiting, unread, notice) = (meters.waiting, meters.unread.total(), notice(&meters));
         let reviews = Some(meters.reviews);
-        let budgets = Budgets { waiting, unread, reviews, creates, follow_ups, analytics, notice };
+        let agent_limit = self.budget().agent_limit;
+        let budgets =
+            Budgets { waiting, unread, reviews, creates, follow_ups, agent_limit, analytics, notice };
         Ok(PageBudgets { budgets, unread_jobs: meters.unread.jobs })
     }
 
-    /// The upstream's state for administrators.
-    pub async fn status(&self, projects: &[Project]) -> Result<UpstreamStatus, StoreError> {
+    /// What administrators are told about the platform. `user`: for whom it may be new.
+    pub async fn notices(&self, user: &str) -> Result<Vec<PlatformNotice>, StoreError> {
+        let mut notices = self.store.platform_notices(user, self.clock.now()).await?;
+        let is_shared = self.budget().agent_limit == AgentLimit::Shared;
+        notices.retain(|notice| {
+            self.is_configured(&notice.project)
+                && !(is_shared && notice.kind == PlatformNoticeKind::SharedLimit)
+        });
+        Ok(notices)
+    }
+
+    /// When a prompt of `project` is sent to find out whether there are AI credits again; `None` unless its prompts wait for them.
+    pub async fn credits_tried_again_at(&self, project: &ProjectId) -> Result<Option<Timestamp>, StoreError> {
+        Ok(self.health.report().await?.credits_tried_again_at(project, self.clock.now()))
+    }
+
+    /// The upstream's state for administrators. `user`: for whom notices may be new.
+    pub async fn status(&self, projects: &[Project], user: &str) -> Result<UpstreamStatus, StoreError> {
         let report = self.health.report().await?;
         let mut limits = vec![self.limit_status(&report, &Scope::Analytics, None).await?];
         for project in projects {
-            for scope in [Scope::Creates(project.id.clone()), Scope::FollowUps(project.id.clone())] {
+            for scope in self.agent_scopes(project) {
                 limits.push(self.limit_status(&report, &scope, Some(project)).await?);
             }
         }
         Ok(UpstreamStatus {
+            notices: self.notices(user).await?,
             operations: self.health.operations().await?,
             limits,
             key_refused_at: report.key_refused_at(),
@@ -441,22 +489,41 @@ impl Governor {
         scope: &Scope,
         project: Option<&Project>,
     ) -> Result<LimitStatus, StoreError> {
-        let waiting = match scope {
-            Scope::Creates(project) => self.store.waiting_prompts(project, false).await?,
-            Scope::FollowUps(project) => self.store.waiting_prompts(project, true).await?,
-            Scope::Analytics | Scope::Polls(_) => 0,
-        };
         let now = self.clock.now();
+        let pause =
+            scope.project().and_then(|project| report.queue_pause(scope.operation(), Some(project), now));
+        let limited = self.limited(scope);
+        let paused_until = self.store.paused_until(&limited.scope, now).await?;
+        let other_paused_until = self.store.paused_until(&limited.other, now).await?;
         Ok(LimitStatus {
-            next_try_at: scope
-                .project()
-                .and_then(|project| report.queue_paused_until(scope.operation(), Some(project), now)),
+            next_try_at: pause.map(|pause| pause.until),
             operation: scope.operation(),
+            is_shared: self.shares_a_limit(scope),
             project: project.map(|project| project.name.clone()),
             meter: self.meter(scope).await?,
-            waiting,
-            paused_until: self.store.paused_until(&scope.key(), now).await?,
+            waiting: self.waiting(scope).await?,
+            paused_until: paused_until.max(other_paused_until),
         })
+    }
+
+    /// The number of queued prompts that the limit of `scope` counts.
+    pub async fn waiting(&self, scope: &Scope) -> Result<u32, StoreError> {
+        let (Scope::Creates(project) | Scope::FollowUps(project)) = scope else { return Ok(0) };
+        let [starts, follow_ups] = self.store.waiting_prompts(project).await?;
+        Ok(match scope {
+            _ if self.shares_a_limit(scope) => starts.saturating_add(follow_ups),
+            Scope::Creates(_) => starts,
+            _ => follow_ups,
+        })
+    }
+
+    /// The scopes of the limits for prompts of a project.
+    fn agent_scopes(&self, project: &Project) -> Vec<Scope> {
+        let creates = Scope::Creates(project.id.clone());
+        match self.budget().agent_limit {
+            AgentLimit::Shared => vec![creates],
+            AgentLimit::Separate => vec![creates, Scope::FollowUps(project.id.clone())],
+        }
     }
 
     /// Every hourly limit, by the scope that counts its calls: `analytics`, or an operation and a project as in
@@ -482,6 +549,24 @@ impl Governor {
     /// Whether this process works for the project. Another process may have read another configuration.
     fn is_configured(&self, project: &ProjectId) -> bool {
         self.settings.current().projects.iter().any(|configured| configured.id == *project)
+    }
+
+    /// Whether job starts and follow-ups have one limit, and `scope` is one of them.
+    pub fn shares_a_limit(&self, scope: &Scope) -> bool {
+        scope.operation().is_prompt() && self.budget().agent_limit == AgentLimit::Shared
+    }
+
+    fn limited(&self, scope: &Scope) -> ScopeLimit {
+        let own = ScopeLimit::of(scope.key(), self.limit(scope));
+        let other = match scope {
+            Scope::Creates(project) => Scope::FollowUps(project.clone()),
+            Scope::FollowUps(project) => Scope::Creates(project.clone()),
+            Scope::Analytics | Scope::Polls(_) => return own,
+        };
+        match self.shares_a_limit(scope) {
+            true => ScopeLimit { other: other.key(), ..own },
+            false => own,
+        }
     }
 
     fn limit(&self, scope: &Scope) -> u32 {

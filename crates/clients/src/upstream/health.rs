@@ -11,13 +11,14 @@ use super::poll_pause::{PauseReason, PollPause};
 use base::clock::Clock;
 use model::budget::Notice;
 use model::id::ProjectId;
+use model::queue::WaitReason;
 use model::time::Timestamp;
-use model::upstream::{Operation, OperationStatus, RefusedOperation};
+use model::upstream::{Operation, OperationStatus, PlatformNoticeKind, RefusedOperation};
 use model::user::Project;
 use store::maintenance::figures::{Figure, FigureKind};
 use store::platform::budget::Meters;
-use store::platform::circuits::{KEY, OpenCircuit, REFUSED};
-use store::{Store, StoreError};
+use store::platform::circuits::{CREDITS, KEY, OpenCircuit, Probe, REFUSED};
+use store::{Authority, Store, StoreError};
 
 /// The pause before the first probe of an open circuit breaker. It doubles with each probe.
 const FIRST_PAUSE: Duration = Duration::from_secs(12);
@@ -31,6 +32,9 @@ const LONGEST_PAUSE_OF_READS: Duration = Duration::from_secs(60);
 /// How long the queues wait after the key was refused, and an operation of a project after it was refused: every attempt costs a call, and an
 /// administrator has to act first. Prompts that a person submits do not wait.
 const REFUSAL_PAUSE: Duration = Duration::from_secs(300);
+
+/// How long the prompts of a project wait after the platform had no AI credits, before one is sent as a probe. A person can ask for it earlier.
+pub(crate) const CREDITS_PAUSE: Duration = Duration::from_secs(3_600);
 
 /// The number of refusals in a row that pauses an operation of a project. One refused prompt is no evidence against the others: after the first
 /// refusal, another prompt is sent.
@@ -74,6 +78,8 @@ pub(super) enum Refused {
     Key,
     /// The operation of the project, with status 403.
     Operation,
+    /// Because there are no AI credits: every prompt.
+    Credits,
     Request,
 }
 
@@ -84,6 +90,23 @@ pub(super) enum Admission {
     Paused,
     /// As the next probe, if a call that only reads succeeds first.
     ReadFirst,
+}
+
+/// Whether the platform has AI credits for a prompt.
+pub(super) enum Credits {
+    /// It accepted the last one, as far as Docket knows.
+    Available,
+    /// It had none. The prompt is sent as this probe.
+    Unknown(Probe),
+    /// It had none, and the next probe is not due.
+    UsedUp,
+}
+
+/// Why and until when a queue waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct QueuePause {
+    pub until: Timestamp,
+    pub why: WaitReason,
 }
 
 /// The circuit breakers at one moment.
@@ -129,6 +152,24 @@ impl Health {
         open.tried_at.after(pause(open, self.breaks_after))
     }
 
+    /// Whether a prompt of `project` may be sent as far as AI credits are concerned. The probe is taken when the prompt is claimed.
+    pub(super) async fn credits(&self, project: &ProjectId) -> Result<Credits, StoreError> {
+        let Some(open) = self.store.open_circuit(&credits(project)).await? else {
+            return Ok(Credits::Available);
+        };
+        let now = self.clock.now();
+        let is_paused = open.tried_at <= now.after(CLOCKS_APART) && now < open.tried_at.after(CREDITS_PAUSE);
+        Ok(match is_paused {
+            true => Credits::UsedUp,
+            false => Credits::Unknown(Probe { circuit: open.name, after: open.tried_at }),
+        })
+    }
+
+    /// Makes the next prompt of `project` a probe at once; `false` if there are AI credits, or the last one was tried less than a minute ago.
+    pub async fn try_credits_now(&self, by: Authority<'_>, project: &ProjectId) -> Result<bool, StoreError> {
+        self.store.probe_now(by, &credits(project), project, CREDITS_PAUSE).await
+    }
+
     /// The time of the next probe, during the pause after the platform refused the operation for `project`. One call after each pause is a probe.
     pub(super) async fn refused_until(
         &self,
@@ -158,13 +199,20 @@ impl Health {
     ) -> Result<(), StoreError> {
         let (store, now) = (&self.store, self.clock.now());
         let (circuit, refusals) = (circuit(operation, project), refusals(operation, project));
-        let all = [circuit.as_ref(), KEY, &refusals];
+        let credits = operation.is_prompt().then(|| credits(project));
+        let all: Vec<&str> =
+            [circuit.as_ref(), KEY, &refusals].into_iter().chain(credits.as_deref()).collect();
         // Most calls succeed, often many at once. One read replaces two writes that the call would wait for.
-        if matches!(exchange, Exchange::Succeeded) && store.knows_success(name(operation), all, now).await? {
+        if matches!(exchange, Exchange::Succeeded) && store.knows_success(name(operation), &all, now).await? {
             return Ok(());
         }
         match &exchange {
-            Exchange::Succeeded => store.close_circuits(&all).await?,
+            Exchange::Succeeded => {
+                store.close_circuits(&all).await?;
+                if credits.is_some() {
+                    store.remove_platform_notice(project, PlatformNoticeKind::NoCredits).await?;
+                }
+            }
             Exchange::Failed { .. } => store.count_failure(&circuit, self.breaks_after, now).await?,
             Exchange::Refused { of, .. } => {
                 store.close_circuits(&[&circuit]).await?;
@@ -173,11 +221,20 @@ impl Health {
                     Refused::Operation => {
                         store.note_refusal(&refusals, refusals_limit(operation), REFUSAL_PAUSE, now).await?;
                     }
-                    Refused::Request => {}
+                    Refused::Credits if operation.is_prompt() => self.note_no_credits(project, now).await?,
+                    Refused::Credits | Refused::Request => {}
                 }
             }
         }
         store.record_outcome_of_call(name(operation), exchange.message(), now).await
+    }
+
+    async fn note_no_credits(&self, project: &ProjectId, now: Timestamp) -> Result<(), StoreError> {
+        self.store.note_refusal(&credits(project), 1, CREDITS_PAUSE, now).await?;
+        if self.store.add_platform_notice(project, PlatformNoticeKind::NoCredits, now).await? {
+            tracing::warn!(%project, "the platform has no AI credits; the prompts of the project wait");
+        }
+        Ok(())
     }
 
     /// Resets the state of the key after it was replaced, and the refusals of the former one.
@@ -243,21 +300,36 @@ impl Report {
         open.tried_at.after(pause(open, self.breaks_after))
     }
 
-    /// The time until which the queue of `project` waits because the circuit breaker is open, or the key or the operation was refused. A failure in the
-    /// future was recorded before a clock rollback, and does not count.
-    pub(super) fn queue_paused_until(
+    /// Whether the queue of `project` waits because there are no AI credits, the circuit breaker is open, or the key or the operation was refused. A
+    /// failure in the future was recorded before a clock rollback, and does not count.
+    pub(super) fn queue_pause(
         &self,
         operation: Operation,
         project: Option<&ProjectId>,
         now: Timestamp,
-    ) -> Option<Timestamp> {
+    ) -> Option<QueuePause> {
         let tried_at = |name: &str| self.tried_at(name).filter(|at| *at <= now.after(CLOCKS_APART));
         let open = project.and_then(|project| self.find(&prompts(project)));
         let open = open.filter(|open| open.tried_at <= now.after(CLOCKS_APART));
         let open = open.map(|open| self.probed_at(open));
         let refused = project.and_then(|project| tried_at(&refusals(operation, project)));
         let refused = tried_at(KEY).max(refused).map(|at| at.after(REFUSAL_PAUSE));
-        open.max(refused).filter(|until| *until > now)
+        let failing = open.max(refused).filter(|until| *until > now);
+        let failing = failing.map(|until| QueuePause { until, why: WaitReason::CircuitOpen });
+        let no_credits = project.and_then(|project| self.credits_tried_again_at(project, now));
+        let no_credits = no_credits.map(|until| QueuePause { until, why: WaitReason::NoCredits });
+        [failing, no_credits].into_iter().flatten().max_by_key(|pause| pause.until)
+    }
+
+    /// The time of the next probe, while the prompts of `project` wait for AI credits.
+    pub(super) fn credits_tried_again_at(&self, project: &ProjectId, now: Timestamp) -> Option<Timestamp> {
+        let tried_at = self.tried_at(&credits(project)).filter(|at| *at <= now.after(CLOCKS_APART))?;
+        Some(tried_at.after(CREDITS_PAUSE)).filter(|until| *until > now)
+    }
+
+    /// Whether the platform had no AI credits for the last prompt of `project`, within the last hour.
+    pub fn lacks_credits(&self, project: &ProjectId, now: Timestamp) -> bool {
+        self.credits_tried_again_at(project, now).is_some()
     }
 
     /// The pause of polls of `project` after failures or a refusal. A failure in the future was recorded before a clock rollback, and does not count.
@@ -311,6 +383,7 @@ pub(super) fn notice(meters: &Meters) -> Option<Notice> {
     match meters {
         Meters { key_is_refused: true, .. } => Some(Notice::KeyRefused),
         Meters { open_circuits: 1.., .. } => Some(Notice::Failing),
+        Meters { lacks_credits: true, .. } => Some(Notice::NoCredits),
         Meters { refused_operations: 1.., .. } => Some(Notice::OperationRefused),
         _ => None,
     }
@@ -326,6 +399,7 @@ impl Exchange {
                 message: error.to_string(),
                 of: match error {
                     UpstreamError::Refused { status: 401, .. } => Refused::Key,
+                    UpstreamError::NoCredits { .. } => Refused::Credits,
                     error if error.is_forbidden() && !was_refused => Refused::Operation,
                     _ => Refused::Request,
                 },
@@ -369,6 +443,11 @@ impl Read {
 
 fn prompts(project: &ProjectId) -> String {
     format!("{PROMPTS}{project}")
+}
+
+/// The circuit of all prompts of a project, which opens when the platform has no AI credits.
+fn credits(project: &ProjectId) -> String {
+    format!("{CREDITS}{project}")
 }
 
 /// Operations that fail together share a circuit breaker.

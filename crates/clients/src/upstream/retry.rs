@@ -103,7 +103,9 @@ fn may_help(operation: Operation, error: &UpstreamError) -> bool {
     match (operation, error) {
         (_, UpstreamError::NotConnected(_)) => true,
         (Operation::Create | Operation::FollowUp, _) => false,
-        (_, UpstreamError::Status { status, .. }) => matches!(status, 408 | 502..=504),
+        (_, UpstreamError::Status { status, .. } | UpstreamError::NoCredits { status, .. }) => {
+            matches!(status, 408 | 502..=504)
+        }
         (_, UpstreamError::LimitReached { .. } | UpstreamError::BrokenOff) => true,
         _ => false,
     }

@@ -56,6 +56,12 @@ impl JobEffect {
         DayRange::ending(self.finished.plus_days(7), 15)
     }
 
+    /// The first and the last of the compared days.
+    pub fn compared_days(&self) -> (Day, Day) {
+        let days = i64::from(self.days);
+        (self.finished.plus_days(-days), self.finished.plus_days(days))
+    }
+
     pub fn finding(&self, today: Day) -> Finding {
         if let Some(state) = self.unmerged {
             return Finding::NotMerged(state);

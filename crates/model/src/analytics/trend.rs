@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ai::{AiChange, ai_changes};
 use crate::day::Day;
 use crate::id::JobId;
 use crate::page_views::ViewCounts;
@@ -27,6 +28,20 @@ pub struct TrendPoint {
     /// The same days of the compared period, unless one of them is incomplete or not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous: Option<ViewCounts>,
+}
+
+impl Trend {
+    /// The changes of what counts as AI within its days.
+    pub fn ai_changes(&self) -> impl Iterator<Item = AiChange> {
+        let ends = self.points.first().zip(self.points.last());
+        ends.into_iter().flat_map(|(first, last)| ai_changes(first.day.plus_days(-1), last.last_day()))
+    }
+}
+
+impl TrendPoint {
+    pub fn last_day(&self) -> Day {
+        self.day.plus_days(i64::from(self.days) - 1)
+    }
 }
 
 /// A job about these pages that finished on a day.

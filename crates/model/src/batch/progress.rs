@@ -42,7 +42,8 @@ impl Progress {
             let has_request = job.badge().pr_link.is_some();
             progress.add(job.outcome(), 1);
             progress.pull_requests += u64::from(has_request);
-            progress.no_changes += u64::from(job.outcome() == JobState::Completed && !has_request);
+            let is_unchanged = job.outcome() == JobState::Completed && !has_request && !job.is_direct;
+            progress.no_changes += u64::from(is_unchanged);
         }
         progress
     }

@@ -18,6 +18,8 @@ pub enum PromptOutcome {
     /// It finished with the pull request of an earlier prompt. The upstream does not report whether it changed it.
     SamePullRequest(String),
     NoChanges,
+    /// It finished in a project without pull requests.
+    PublishedDirectly,
     /// It finished in a job with follow-ups, and a version before 0.1.0 did not record its result.
     Finished,
     Failed,
@@ -33,6 +35,7 @@ pub fn results(job: &Job) -> Vec<Option<PromptResult>> {
             let (began_at, end) = ended(&job.history, position)?;
             let outcome = match (&end.state, end.detail.as_deref()) {
                 (TimelineState::Reported(ReportedStatus::Failed), _) => PromptOutcome::Failed,
+                (_, Some(NO_CHANGES)) if job.is_direct => PromptOutcome::PublishedDirectly,
                 (_, Some(NO_CHANGES)) => PromptOutcome::NoChanges,
                 (_, Some(link)) if earlier.as_deref() == Some(link) => {
                     PromptOutcome::SamePullRequest(link.to_owned())

@@ -7,7 +7,7 @@ use crate::job::{JobState, NO_END, NOT_FOUND};
 pub enum Attention {
     Always,
     Never,
-    /// If its agent opened no pull request, or because of its follow-ups.
+    /// If its agent opened no pull request in a project that uses them, or because of its follow-ups.
     WithoutPullRequest,
     /// If Docket stopped tracking it, or because of its follow-ups.
     WhenLost,
@@ -25,6 +25,8 @@ pub struct Standing {
     /// A retry opened a pull request.
     pub is_resolved: bool,
     pub has_pull_request: bool,
+    /// The platform publishes the changes of its project without pull requests.
+    pub is_direct: bool,
     pub is_lost: bool,
     /// The outcome of one of its prompts is unknown.
     pub has_unknown_delivery: bool,
@@ -53,7 +55,7 @@ impl Standing {
             && match self.state.attention() {
                 Attention::Always => true,
                 Attention::Never => false,
-                Attention::WithoutPullRequest => !self.has_pull_request || for_follow_ups,
+                Attention::WithoutPullRequest => !(self.has_pull_request || self.is_direct) || for_follow_ups,
                 Attention::WhenLost => self.is_lost || for_follow_ups,
                 Attention::ForFollowUps => for_follow_ups,
             }

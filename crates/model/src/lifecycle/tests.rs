@@ -159,7 +159,7 @@ fn state_decides_attention_unless_archived_dismissed_or_resolved() {
         ]
     );
     for state in JobState::ALL {
-        for bits in 0..128 {
+        for bits in 0..=u8::MAX {
             let bit = |at: u8| bits & (1_u8 << at) != 0;
             let standing = Standing {
                 state,
@@ -170,13 +170,14 @@ fn state_decides_attention_unless_archived_dismissed_or_resolved() {
                 has_unknown_delivery: bit(4),
                 last_was_rejected: bit(5),
                 is_resolved: bit(6),
+                is_direct: bit(7),
             };
             let word = state.as_str();
             let expected = if bit(0) || bit(1) || bit(6) || word == "cancelled" {
                 false
             } else {
                 ["unknown", "failed", "rejected"].contains(&word)
-                    || (word == "completed" && !bit(2))
+                    || (word == "completed" && !bit(2) && !bit(7))
                     || (word == "other" && bit(3))
                     || bit(4)
                     || bit(5)

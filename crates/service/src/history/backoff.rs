@@ -117,7 +117,9 @@ pub(super) fn retains_pages(failed: &FailedDay) -> bool {
 /// Whether an error concerns all days of a project, rather than the day of the call.
 pub(super) fn concerns_project(error: &UpstreamError) -> bool {
     match error {
-        UpstreamError::NotConnected(_) | UpstreamError::LimitReached { .. } => true,
+        UpstreamError::NotConnected(_)
+        | UpstreamError::LimitReached { .. }
+        | UpstreamError::NoCredits { .. } => true,
         UpstreamError::Refused { status, .. } => [401, 403, 404].contains(status),
         UpstreamError::TimedOut
         | UpstreamError::BrokenOff
@@ -142,7 +144,7 @@ pub(super) fn cause(error: &UpstreamError) -> FetchFailure {
     match error {
         UpstreamError::NotConnected(_) => FetchFailure::NotConnected,
         UpstreamError::TimedOut => FetchFailure::TimedOut,
-        UpstreamError::Refused { .. } => FetchFailure::Refused,
+        UpstreamError::Refused { .. } | UpstreamError::NoCredits { .. } => FetchFailure::Refused,
         UpstreamError::LimitReached { .. } => FetchFailure::LimitReached,
         UpstreamError::BrokenOff | UpstreamError::Status { .. } | UpstreamError::BadAnswer(_) => {
             FetchFailure::Failed

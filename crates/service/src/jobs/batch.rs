@@ -213,9 +213,9 @@ impl Jobs {
 
     /// When the last of `count` new prompts behind the queue would be sent.
     async fn last_of(&self, project: &ProjectId, count: usize) -> Result<Option<Timestamp>, AppError> {
-        let waiting = self.store.waiting_prompts(project, false).await? as usize;
-        let (_, times) =
-            self.governor.queue_forecast(&Scope::of_message(project, 0), waiting + count).await?;
+        let scope = Scope::of_message(project, 0);
+        let waiting = self.governor.waiting(&scope).await? as usize;
+        let (_, times) = self.governor.queue_forecast(&scope, waiting + count).await?;
         Ok(times.last().copied())
     }
 

@@ -124,6 +124,16 @@ impl Jobs {
         Ok(())
     }
 
+    /// Stores which projects are published directly. Until that succeeds, their jobs are shown as before.
+    pub async fn store_direct_projects(&self) {
+        let projects = self.settings.current().projects;
+        let direct: Vec<ProjectId> =
+            projects.iter().filter(|project| project.is_direct).map(|project| project.id.clone()).collect();
+        if let Err(error) = self.store.set_direct_projects(&self.work, &direct).await {
+            tracing::error!(%error, "the projects of DOCKET_DIRECT_PROJECTS could not be stored");
+        }
+    }
+
     /// Logs how many prompts wait because their projects are not configured.
     pub async fn log_prompts_of_removed_projects(&self) {
         let projects = self.settings.current().projects;
@@ -295,6 +305,12 @@ impl Jobs {
             Err(error) if intent.in_queue && error.is_temporary() => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt queued again");
                 reason = format!("{} It was put back in the queue.", error.delivery_reason());
+                DeliveryOutcome::Requeued(&reason)
+            }
+            // A prompt that a person just submitted waits as well: it was not refused.
+            Err(error @ UpstreamError::NoCredits { .. }) => {
+                tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt queued again");
+                reason = format!("{} It waits in the queue.", error.delivery_reason());
                 DeliveryOutcome::Requeued(&reason)
             }
             // It may have been refused because of its operation or its text: another prompt is sent first, and only a second refusal ends it.

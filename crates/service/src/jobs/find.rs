@@ -135,6 +135,7 @@ impl Jobs {
             Some(state) => counts.get(&state).copied().unwrap_or_default(),
             None => counts.values().sum(),
         };
+        let no_changes = if self.is_direct(project) { 0 } else { no_changes };
         let [next, previous] = [next, previous].map(|cursor| cursor.map(|cursor| seal.write(cursor)));
         let excerpts = self.excerpts(permit, &query.q, &jobs).await?;
         let batches = self.store.batch_summaries(&batches_of(&jobs)).await?;
@@ -151,6 +152,15 @@ impl Jobs {
             excerpts,
             batches,
         })
+    }
+
+    /// Whether the platform publishes the changes of the project directly: then a job without a pull request may have changed files.
+    fn is_direct(&self, project: &ProjectId) -> bool {
+        self.settings
+            .current()
+            .projects
+            .iter()
+            .any(|configured| configured.id == *project && configured.is_direct)
     }
 
     /// The values of the filters, at this revision of the project's jobs.

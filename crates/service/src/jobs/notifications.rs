@@ -9,11 +9,12 @@ use model::error::AppError;
 use model::id::ProjectId;
 use model::job::{Job, Notifications};
 use model::job_query::JobQuery;
+use model::user::Role;
 use store::jobs::seen::Reader;
 
 impl Jobs {
     /// The latest jobs that finished, failed or need attention, of `all` people or of the caller, most recent change
-    /// first, and the caller's API tokens that expire soon. Marks exactly these as seen, unless the page was prefetched or refreshed itself.
+    /// first, and the caller's API tokens that expire soon; for administrators also notices about the platform. Marks exactly these as seen, unless the page was prefetched or refreshed itself.
     pub async fn notifications(
         &self,
         permit: &QueryPermit,
@@ -34,9 +35,16 @@ impl Jobs {
         let is_old = |job: &Job| seen.has(job.changed_at);
         let (earlier, new) = listed.jobs.into_iter().filter(|job: &Job| !job.is_moving()).partition(is_old);
         let tokens = self.store.expiring_api_tokens(&user.id, now).await?;
+        let platform = match user.role {
+            Role::Admin => self.governor.notices(&user.id).await?,
+            Role::Viewer | Role::Operator => Vec::new(),
+        };
         if !caller.is_refresh {
             if tokens.iter().any(|token| token.is_new) {
                 self.store.mark_token_notices_seen(caller.authority(), &user.id).await?;
+            }
+            if platform.iter().any(|notice| notice.is_new) {
+                self.store.mark_platform_notices_seen(caller.authority(), &user.id).await?;
             }
             self.store.mark_seen(caller.authority(), &user.id, project, all, oldest).await?;
         }
@@ -45,7 +53,7 @@ impl Jobs {
             Some(_) if !caller.is_refresh => self.store.revision(project, &reader, now).await?.1.jobs,
             _ => 0,
         };
-        Ok(Notifications { new, earlier, older, tokens, looked_at: seen.last() })
+        Ok(Notifications { new, earlier, older, tokens, platform, looked_at: seen.last() })
     }
 
     /// Marks every change of the jobs of `all` people, or of the caller's, as seen.

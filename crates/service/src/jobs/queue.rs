@@ -15,10 +15,9 @@ impl Jobs {
     pub async fn queue(&self, project: &ProjectId) -> Result<Queue, AppError> {
         let queued = self.queued(project).await?;
         let mut waiting = Vec::with_capacity(queued.len());
-        let mut forecasts =
-            [self.forecast(project, &queued, 0).await?, self.forecast(project, &queued, 1).await?];
+        let mut forecasts = self.forecasts(project, &queued).await?;
         for message in queued {
-            let forecast = &mut forecasts[usize::from(message.position > 0)];
+            let forecast = forecasts.of(message.position);
             let (why, expected_at) = match (message.is_blocked, message.in_queue) {
                 _ if message.is_on_hold => (WaitReason::OnHold, None),
                 (true, _) => (WaitReason::JobBefore, None),
@@ -28,7 +27,8 @@ impl Jobs {
             let expected_at = expected_at.map(|at| at.max(message.due_at));
             waiting.push(entry(message, why, expected_at));
         }
-        Ok(Queue { waiting, next: None })
+        let no_credits_until = self.governor.credits_tried_again_at(project).await?;
+        Ok(Queue { waiting, no_credits_until, next: None })
     }
 
     /// Moves a prompt in its queue: `to` is `first`, `up` or `down`.
@@ -45,6 +45,16 @@ impl Jobs {
             return Err(self.not_waiting(project, &message).await?);
         }
         self.queue(project).await
+    }
+
+    /// Sends the next prompt at once to find out whether there are AI credits again.
+    pub async fn try_queue_now(&self, caller: &Caller, project: &ProjectId) -> Result<(), AppError> {
+        match self.governor.health().try_credits_now(caller.authority(), project).await? {
+            true => Ok(()),
+            false => Err(AppError::conflict(
+                "The prompts do not wait for AI credits, or Docket tried less than a minute ago.",
+            )),
+        }
     }
 
     /// Rejects a queued prompt: its text remains, and nothing is sent.
@@ -94,23 +104,26 @@ impl Jobs {
         })
     }
 
-    async fn forecast(
-        &self,
-        project: &ProjectId,
-        queued: &[QueuedMessage],
-        position: i64,
-    ) -> Result<Forecast, AppError> {
-        let in_this_line = |message: &&QueuedMessage| {
-            message.in_queue
-                && !message.is_on_hold
-                && !message.is_blocked
-                && (message.position > 0) == (position > 0)
-        };
-        let count = queued.iter().filter(in_this_line).count();
+    async fn forecasts(&self, project: &ProjectId, queued: &[QueuedMessage]) -> Result<Forecasts, AppError> {
+        let waits = |message: &&QueuedMessage| message.in_queue && !message.is_on_hold && !message.is_blocked;
+        let is_follow_up = |message: &&QueuedMessage| message.position > 0;
+        let waiting = queued.iter().filter(waits).count();
+        let follow_ups = queued.iter().filter(waits).filter(is_follow_up).count();
+        let creates = Scope::of_message(project, 0);
+        if self.governor.shares_a_limit(&creates) {
+            return Ok(Forecasts { first: self.forecast(&creates, waiting).await?, follow_ups: None });
+        }
+        let first = self.forecast(&creates, waiting - follow_ups).await?;
+        let follow_ups = self.forecast(&Scope::of_message(project, 1), follow_ups).await?;
+        Ok(Forecasts { first, follow_ups: Some(follow_ups) })
+    }
+
+    /// The forecast of the next `count` prompts of a queue.
+    async fn forecast(&self, scope: &Scope, count: usize) -> Result<Forecast, AppError> {
         if count == 0 {
             return Ok(Forecast { why: WaitReason::EarlierPrompts, times: Vec::new().into_iter() });
         }
-        let (why, times) = self.governor.queue_forecast(&Scope::of_message(project, position), count).await?;
+        let (why, times) = self.governor.queue_forecast(scope, count).await?;
         Ok(Forecast { why, times: times.into_iter() })
     }
 }
@@ -118,6 +131,19 @@ impl Jobs {
 /// The reason of a cancelled prompt.
 pub fn cancelled_by(caller: &Caller) -> String {
     format!("Cancelled by {} before it was sent.", caller.user.name)
+}
+
+/// The forecasts of job starts and of follow-ups; `follow_ups` is `None` if both share a limit.
+struct Forecasts {
+    first: Forecast,
+    follow_ups: Option<Forecast>,
+}
+
+impl Forecasts {
+    /// The forecast of the message at `position` of a job.
+    fn of(&mut self, position: i64) -> &mut Forecast {
+        self.follow_ups.as_mut().filter(|_| position > 0).unwrap_or(&mut self.first)
+    }
 }
 
 /// Yields the reason and the time of each message of a queue, in order.

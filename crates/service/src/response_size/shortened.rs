@@ -97,13 +97,13 @@ fn batch_within(mut room: Room, mut batch: Batch, cursor: Option<&str>) -> Resul
 /// A part of the queue.
 pub fn queue(queue: Queue, cursor: Option<&str>) -> Result<Queue, AppError> {
     let part = Room::of_function().part(queue.waiting, cursor)?;
-    Ok(Queue { waiting: part.items, next: part.next })
+    Ok(Queue { waiting: part.items, next: part.next, ..queue })
 }
 
 /// The first part, after a change of the queue.
 pub fn changed_queue(queue: Queue) -> Result<Queue, AppError> {
     let part = Room::of_change().part(queue.waiting, None)?;
-    Ok(Queue { waiting: part.items, next: part.next })
+    Ok(Queue { waiting: part.items, next: part.next, ..queue })
 }
 
 /// A part of the people.

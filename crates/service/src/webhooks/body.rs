@@ -59,6 +59,7 @@ fn text(due: &DueEvent, public_url: &PublicUrl) -> String {
         (_, CLOSED) => "Pull request closed",
         (_, STALE) => "Pull request waits for somebody",
         (JobState::Completed, _) if job.pr_link.is_some() => "A pull request is ready",
+        (JobState::Completed, _) if job.is_direct => "Completed, published directly",
         (JobState::Completed, _) => "Completed, no changes",
         (JobState::Failed, _) => "Failed",
         (JobState::Archived, _) => "Archived",

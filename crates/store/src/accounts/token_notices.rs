@@ -14,7 +14,7 @@ const DAY_MILLIS: i64 = 86_400_000;
 const EXPIRED_LISTED_MILLIS: i64 = 14 * DAY_MILLIS;
 
 /// An expression for the number of notices that a person has not seen. The arguments are placeholders.
-pub(crate) fn unseen_notices(user: &str, now: &str) -> String {
+pub(crate) fn unseen_token_notices(user: &str, now: &str) -> String {
     format!(
         "(SELECT COUNT(*) FROM api_tokens t WHERE t.user_id = {user} AND t.revoked_at IS NULL AND t.notices_seen < {})",
         due("t.expires_at", now)

@@ -7,6 +7,7 @@ use sqlx::{AnyConnection, AssertSqlSafe, Row};
 use super::job::{SELECT_JOB, badge, follow_up, job};
 use super::run_times::{began_and_ended, medians};
 use crate::dialect::{Dialect, parsed_json};
+use crate::platform::direct_projects::is_direct;
 use crate::pull_requests::{self, StoredPullRequest};
 use crate::{Store, StoreError, instant, optional_word, word};
 use model::id::{JobId, ProjectId, TemplateId};
@@ -245,12 +246,13 @@ async fn retries(
 ) -> Result<(Option<LinkedJob>, Vec<LinkedJob>), StoreError> {
     let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
         "SELECT j.id, j.state, j.remote_status, j.pr_link, {} AS pr_state, j.changed_at, j.next_poll_at, j.created_at,
-             SUBSTR(m.prompt, 1, {EXCERPT_CHARS}) AS prompt
+             {} AS is_direct, SUBSTR(m.prompt, 1, {EXCERPT_CHARS}) AS prompt
          FROM jobs j JOIN messages m ON m.job_id = j.id AND m.position = 0
          WHERE j.project = $1 AND (j.id = $2
              OR j.id IN (SELECT r.id FROM jobs r WHERE r.retry_of = $3 ORDER BY r.id DESC LIMIT {RETRIES_MAX}))
          ORDER BY j.id DESC",
-        pull_requests::state_of("j.id")
+        pull_requests::state_of("j.id"),
+        is_direct("j.project")
     )))
     .bind(project.as_str())
     .bind(origin.map_or("", JobId::as_str))

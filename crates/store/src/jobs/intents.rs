@@ -9,7 +9,8 @@ use super::lifecycle::{Acceptance, Transition};
 use super::messages::{DueMessage, SELECT_INTENT, nothing_before_it};
 use super::{lifecycle, messages, queue};
 use crate::dialect::select::{bind_projects, sql_placeholders};
-use crate::platform::budget;
+use crate::platform::budget::{self, ScopeLimit};
+use crate::platform::circuits::{Probe, take_probe};
 use crate::{Store, StoreError, word};
 use base::work::Work;
 use model::id::IntentId;
@@ -29,8 +30,8 @@ pub(crate) use commit::{Insertion, insert};
 pub enum Claim {
     /// Only the caller may send it.
     Sending { intent: Intent, remote_id: Option<String> },
-    /// The hourly budget is spent; the message stays queued.
-    BudgetSpent,
+    /// The hourly budget is spent, or another prompt is the probe; the message stays queued.
+    Later,
     /// Another sender claimed it, its outcome is recorded, earlier messages block it, or it is on hold.
     NotClaimed,
 }
@@ -124,13 +125,13 @@ impl Store {
     }
 
     /// Marks the next queued message as being sent, and counts the call, in one transaction. Puts it on hold instead if its author may not start
-    /// jobs in its project now.
+    /// jobs in its project now. `probe`: the message is claimed only as this probe of a circuit.
     pub async fn claim(
         &self,
         work: &Work,
         message_id: &str,
-        scope: &str,
-        limit: u32,
+        limited: &ScopeLimit,
+        probe: Option<&Probe>,
         now: Timestamp,
     ) -> Result<Claim, StoreError> {
         let mut tx = self.write(work).begin().await?.tx;
@@ -151,10 +152,15 @@ impl Store {
             return Ok(Claim::NotClaimed);
         }
         let call = counted_call(&intent.message_id, intent.claim + 1);
-        if !budget::acquire_in(&mut *tx, &call, scope, limit, now).await? {
-            return Ok(Claim::BudgetSpent);
+        if !budget::acquire_in(&mut *tx, &call, limited, now).await? {
+            return Ok(Claim::Later);
         }
-        if intent.in_queue && !queue::dequeue(&mut tx, &intent, scope, limit, now).await? {
+        if let Some(probe) = probe
+            && !take_probe(&mut *tx, probe, now).await?
+        {
+            return Ok(Claim::Later);
+        }
+        if intent.in_queue && !queue::dequeue(&mut tx, &intent, limited, now).await? {
             return Ok(Claim::NotClaimed);
         }
         let claimed = Transition::new(DeliveryStep::Claim).sent_by(self.instance());

@@ -11,9 +11,10 @@ use model::job::{
 use model::time::Timestamp;
 
 /// The columns of `jobs` (as `j`) with the first message (as `m`) and its author (as `u`). Also who archived the job (as `a`), who dismissed it (as
-/// `d`), and whether it needs attention.
+/// `d`), whether it needs attention, and whether the platform publishes the changes of its project directly.
 pub(crate) const SELECT_JOB: &str =
     "SELECT j.*, m.prompt, m.attempt, u.name AS author, a.name AS archiver, d.name AS dismisser,
+         (SELECT COUNT(*) FROM direct_projects p WHERE p.project = j.project) AS is_direct,
          (SELECT l.attention FROM listed_jobs l WHERE l.job_id = j.id) AS attention FROM jobs j
      JOIN messages m ON m.job_id = j.id AND m.position = 0 JOIN users u ON u.id = m.author_id
      LEFT JOIN users a ON a.id = j.archived_by LEFT JOIN users d ON d.id = j.dismissed_by";
@@ -50,6 +51,7 @@ pub(crate) fn badge(row: &AnyRow) -> Result<JobBadge, StoreError> {
         pr_state: optional_word(row, "pr_state")?,
         changed_at: instant(row, "changed_at")?,
         tracked: is_tracked(row)?,
+        is_direct: row.try_get::<i64, _>("is_direct")? > 0,
     })
 }
 
@@ -126,6 +128,7 @@ pub(crate) fn job(row: &AnyRow) -> Result<Job, StoreError> {
         created_at: instant(row, "created_at")?,
         changed_at: instant(row, "changed_at")?,
         tracked: is_tracked(row)?,
+        is_direct: row.try_get::<i64, _>("is_direct")? > 0,
         remote: remote(row)?,
         pull_request: None,
         follow_ups: Vec::new(),

@@ -11,9 +11,10 @@ use super::job;
 use super::listed_job::{ListedJob, columns};
 use super::seen::{self, Reader, Unread};
 use super::states::job_states;
-use crate::accounts::token_notices::unseen_notices;
 use crate::dialect::select::{ScanBy, Statement, sql_placeholders};
 use crate::dialect::{Dialect, read_json};
+use crate::platform::direct_projects::is_direct;
+use crate::platform::notices::unseen_notices;
 use crate::{Store, StoreError, pull_requests, word};
 use base::query_permits::QueryPermit;
 use model::id::{JobId, ProjectId};
@@ -273,7 +274,7 @@ impl Store {
         let count = |column: usize| {
             Ok::<_, StoreError>(u32::try_from(row.try_get::<i64, _>(column)?).unwrap_or(u32::MAX))
         };
-        Ok((row.try_get(0)?, Unread { jobs: count(1)?, token_notices: count(2)? }))
+        Ok((row.try_get(0)?, Unread { jobs: count(1)?, notices: count(2)? }))
     }
 
     /// Runs a statement whose first column is [`counts`] of the given states. Returns its row and the counts.
@@ -309,8 +310,9 @@ impl Store {
         let rows = self
             .rows_of(
                 &format!(
-                    "SELECT id, state, remote_status, pr_link, {} AS pr_state, changed_at, next_poll_at, project FROM jobs WHERE id IN (",
-                    pull_requests::state_of("jobs.id")
+                    "SELECT id, state, remote_status, pr_link, {} AS pr_state, changed_at, next_poll_at, project, {} AS is_direct FROM jobs WHERE id IN (",
+                    pull_requests::state_of("jobs.id"),
+                    is_direct("jobs.project")
                 ),
                 ids.iter(),
                 ")",

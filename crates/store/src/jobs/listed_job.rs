@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::job::earlier_outcome;
 use crate::dialect::Dialect;
+use crate::platform::direct_projects::is_direct;
 use crate::pull_requests::{StoredPullRequest, pull_request_of};
 use model::id::{BatchId, JobId, ProjectId};
 use model::job::{
@@ -36,6 +37,7 @@ pub(crate) struct ListedJob {
     git_ref: Option<String>,
     pr_link: Option<String>,
     pr_is_earlier: i64,
+    is_direct: i64,
     remote_created_at: Option<i64>,
     remote_archived_at: Option<i64>,
     follow_ups: Vec<ListedFollowUp>,
@@ -76,7 +78,8 @@ pub(crate) fn columns(dialect: Dialect) -> String {
         "j.id, j.project, SUBSTR(m.prompt, 1, {chars}), (SELECT name FROM users WHERE id = m.author_id), j.state, j.outcome, j.reason, \
          j.created_at, j.changed_at, j.next_poll_at, m.attempt, j.batch_id, j.archived_here_at, \
          (SELECT name FROM users WHERE id = j.archived_by), j.remote_id, j.remote_status, j.model, j.repository, j.git_ref, \
-         j.pr_link, j.pr_is_earlier, j.remote_created_at, j.remote_archived_at, {follow_ups}, {paths}, {tags}, {pull_request}"
+         j.pr_link, j.pr_is_earlier, {}, j.remote_created_at, j.remote_archived_at, {follow_ups}, {paths}, {tags}, {pull_request}",
+        is_direct("j.project")
     )
 }
 
@@ -99,6 +102,7 @@ impl From<ListedJob> for Job {
             created_at: Timestamp::from_millis(listed.created_at),
             changed_at: Timestamp::from_millis(listed.changed_at),
             tracked: listed.next_poll_at.is_some(),
+            is_direct: listed.is_direct > 0,
             remote: listed.remote_id.map(|id| RemoteJob {
                 id,
                 status: listed.remote_status.unwrap_or_default(),

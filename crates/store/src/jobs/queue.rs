@@ -6,7 +6,7 @@ use super::lifecycle::Transition;
 use super::messages::{DueMessage, Intent, nothing_before_it};
 use super::{lifecycle, messages};
 use crate::dialect::select::{bind_projects, sql_placeholders};
-use crate::platform::budget;
+use crate::platform::budget::{self, ScopeLimit};
 use crate::{Authority, Change, Store, StoreError, audit, instant, optional_word, word};
 use base::work::Work;
 use model::audit::{Action, AuditEvent};
@@ -88,20 +88,19 @@ impl Store {
         Ok(())
     }
 
-    /// The pace of the queue of `scope`.
-    pub async fn pace(&self, scope: &str, per_hour: u32, now: Timestamp) -> Result<Pace, StoreError> {
+    /// The pace of the queue of a limit.
+    pub async fn pace(&self, limited: &ScopeLimit, now: Timestamp) -> Result<Pace, StoreError> {
         let mut connection = self.pool.acquire().await?;
-        pace(&mut connection, scope, per_hour, now.as_millis()).await
+        pace(&mut connection, limited, now.as_millis()).await
     }
 
-    /// When the next message may leave the queue of `scope`, if that is after `now`.
+    /// When the next message may leave the queue of a limit, if that is after `now`.
     pub async fn queue_paused_until(
         &self,
-        scope: &str,
-        limit: u32,
+        limited: &ScopeLimit,
         now: Timestamp,
     ) -> Result<Option<Timestamp>, StoreError> {
-        let leaves_at = Timestamp::from_millis(self.pace(scope, limit, now).await?.leaves_at());
+        let leaves_at = Timestamp::from_millis(self.pace(limited, now).await?.leaves_at());
         Ok(Some(leaves_at).filter(|at| *at > now))
     }
 
@@ -217,17 +216,13 @@ impl Store {
     }
 }
 
-async fn pace(
-    connection: &mut AnyConnection,
-    scope: &str,
-    per_hour: u32,
-    now: i64,
-) -> Result<Pace, StoreError> {
+async fn pace(connection: &mut AnyConnection, limited: &ScopeLimit, now: i64) -> Result<Pace, StoreError> {
+    let per_hour = limited.limit;
     // A time further ahead than possible was written before a clock rollback.
     let full_at: Option<i64> = sqlx::query_scalar(
         "SELECT ends_at FROM queue_pauses WHERE scope = $1 AND ends_at > $2 AND ends_at <= $3",
     )
-    .bind(scope)
+    .bind(limited.pace_scope())
     .bind(now)
     .bind(now + Pace::longest_millis(per_hour))
     .fetch_optional(connection)
@@ -253,12 +248,11 @@ pub(crate) fn queued_statement() -> String {
 pub(crate) async fn dequeue(
     tx: &mut Transaction<'static, Any>,
     intent: &Intent,
-    scope: &str,
-    limit: u32,
+    limited: &ScopeLimit,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
     let now = now.as_millis();
-    let pace = pace(tx, scope, limit, now).await?;
+    let pace = pace(tx, limited, now).await?;
     let in_delivery: i64 = sqlx::query_scalar(
         "SELECT COUNT(*) FROM messages m JOIN jobs j ON j.id = m.job_id
          WHERE m.state = 'sending' AND m.in_queue = 1 AND m.id <> $1 AND j.project = $2
@@ -274,12 +268,12 @@ pub(crate) async fn dequeue(
     if in_delivery > 0 || pace.leaves_at() > now {
         return Ok(false);
     }
-    let used = budget::used_in(tx, scope, now).await?;
+    let used = budget::used_in(tx, limited, now).await?;
     sqlx::query(
         "INSERT INTO queue_pauses (scope, ends_at) VALUES ($1, $2)
          ON CONFLICT (scope) DO UPDATE SET ends_at = excluded.ends_at",
     )
-    .bind(scope)
+    .bind(limited.pace_scope())
     .bind(pace.after(now, used).full_at)
     .execute(&mut **tx)
     .await?;

@@ -40,8 +40,8 @@ struct Window {
 pub struct Unread {
     /// Jobs that ended or need attention.
     pub jobs: u32,
-    /// Notices about the reader's API tokens.
-    pub token_notices: u32,
+    /// Notices about the reader's API tokens, and about the platform.
+    pub notices: u32,
 }
 
 /// The maximum number of recent changes to count: a larger number does not help people.
@@ -80,7 +80,7 @@ pub(crate) fn unread(user: &str, project: &str, everyone: &str) -> String {
 impl Unread {
     /// The number at the bell.
     pub const fn total(self) -> u32 {
-        self.jobs.saturating_add(self.token_notices)
+        self.jobs.saturating_add(self.notices)
     }
 }
 

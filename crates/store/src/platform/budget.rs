@@ -2,9 +2,9 @@
 
 use sqlx::{Any, AnyConnection, AssertSqlSafe, Executor, Row};
 
-use crate::accounts::token_notices::unseen_notices;
 use crate::dialect::select::sql_placeholders;
 use crate::jobs::seen::{self, Reader, Unread};
+use crate::platform::notices::unseen_notices;
 use crate::{Store, StoreError, new_id};
 use base::work::Work;
 use model::budget::Meter;
@@ -17,13 +17,13 @@ const HOUR_MILLIS: i64 = 3_600_000;
 /// ignored.
 pub(crate) const LONGEST_PAUSE_MILLIS: i64 = HOUR_MILLIS + 60_000;
 
-/// For three scopes: the calls of the last hour and the end of the pause. Then the other fields of [`Meters`].
+/// For the limits of job starts, follow-ups and analytics: the calls of the last hour and the end of the pause. Then the other fields of [`Meters`].
 const METERS: &str = "SELECT
-    (SELECT COUNT(*) FROM upstream_calls WHERE scope = $1 AND at > $4),
-    (SELECT COUNT(*) FROM upstream_calls WHERE scope = $2 AND at > $4),
+    (SELECT COUNT(*) FROM upstream_calls WHERE scope IN ($1, $10) AND at > $4),
+    (SELECT COUNT(*) FROM upstream_calls WHERE scope IN ($2, $11) AND at > $4),
     (SELECT COUNT(*) FROM upstream_calls WHERE scope = $3 AND at > $4),
-    (SELECT COALESCE(MAX(ends_at), 0) FROM upstream_pauses WHERE scope = $1 AND ends_at > $5 AND ends_at <= $6),
-    (SELECT COALESCE(MAX(ends_at), 0) FROM upstream_pauses WHERE scope = $2 AND ends_at > $5 AND ends_at <= $6),
+    (SELECT COALESCE(MAX(ends_at), 0) FROM upstream_pauses WHERE scope IN ($1, $10) AND ends_at > $5 AND ends_at <= $6),
+    (SELECT COALESCE(MAX(ends_at), 0) FROM upstream_pauses WHERE scope IN ($2, $11) AND ends_at > $5 AND ends_at <= $6),
     (SELECT COALESCE(MAX(ends_at), 0) FROM upstream_pauses WHERE scope = $3 AND ends_at > $5 AND ends_at <= $6),
     (SELECT COUNT(*) FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.state = 'queued' AND j.project = $7),
     (SELECT COUNT(*) FROM upstream_circuits WHERE (tried_at IS NOT NULL AND circuit IN ('reads', 'analytics', 'key'))
@@ -31,7 +31,9 @@ const METERS: &str = "SELECT
     (SELECT COUNT(*) FROM upstream_circuits WHERE tried_at IS NOT NULL AND circuit = 'key'),
     (SELECT COUNT(*) FROM pull_requests WHERE project = $7 AND waiting_for <> 'nobody' AND waiting_for = 'reviewer'),
     (SELECT COUNT(*) FROM upstream_circuits WHERE tried_at > $4 AND circuit IN
-        ('refused:create:' || $7, 'refused:follow_up:' || $7, 'refused:read:' || $7, 'refused:views:' || $7)), ";
+        ('refused:create:' || $7, 'refused:follow_up:' || $7, 'refused:read:' || $7, 'refused:views:' || $7)),
+    (SELECT COUNT(*) FROM upstream_circuits WHERE circuit = 'credits:' || $7 AND tried_at IS NOT NULL
+        AND (tried_at > $4 OR EXISTS (SELECT 1 FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.state = 'queued' AND j.project = $7))), ";
 
 /// The numbers that every page shows.
 pub struct Meters {
@@ -44,6 +46,8 @@ pub struct Meters {
     /// The operations of the project that the platform refuses.
     pub refused_operations: u32,
     pub key_is_refused: bool,
+    /// Whether the platform has no AI credits for the prompts of the project, and a prompt waits or was tried within an hour.
+    pub lacks_credits: bool,
     /// What the reader has not seen.
     pub unread: Unread,
     /// Pull requests that wait for a reviewer.
@@ -51,10 +55,25 @@ pub struct Meters {
 }
 
 /// How many calls of a scope an hour may have.
-#[derive(Debug, Clone, Copy)]
-pub struct ScopeLimit<'a> {
-    pub scope: &'a str,
+#[derive(Debug, Clone)]
+pub struct ScopeLimit {
+    pub scope: String,
+    /// The scope whose calls count as well, or the same one.
+    pub other: String,
     pub limit: u32,
+}
+
+impl ScopeLimit {
+    /// The limit of one scope.
+    pub fn of(scope: impl Into<String>, limit: u32) -> Self {
+        let scope = scope.into();
+        Self { other: scope.clone(), scope, limit }
+    }
+
+    /// The scope whose queue has the pace: one for both scopes that share a limit.
+    pub(crate) fn pace_scope(&self) -> &str {
+        self.scope.as_str().min(&self.other)
+    }
 }
 
 impl Store {
@@ -69,7 +88,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<Option<String>, StoreError> {
         let id = new_id();
-        Ok(acquire_in(self.counter(), &id, scope, limit, now).await?.then_some(id))
+        Ok(acquire_in(self.counter(), &id, &ScopeLimit::of(scope, limit), now).await?.then_some(id))
     }
 
     /// Removes counted calls that were not made.
@@ -83,8 +102,8 @@ impl Store {
     /// As [`Store::acquire_call`], in both `scope` and `share` or in neither; in neither while one of `circuits` is open.
     pub async fn acquire_shared_call(
         &self,
-        scope: ScopeLimit<'_>,
-        share: ScopeLimit<'_>,
+        scope: &ScopeLimit,
+        share: &ScopeLimit,
         circuits: Option<[&str; 2]>,
         now: Timestamp,
     ) -> Result<Option<[String; 2]>, StoreError> {
@@ -99,9 +118,9 @@ impl Store {
              AND NOT EXISTS (SELECT 1 FROM upstream_circuits WHERE circuit IN ($10, $11) AND tried_at IS NOT NULL)",
         )
         .bind(&ids[0])
-        .bind(scope.scope)
+        .bind(&scope.scope)
         .bind(&ids[1])
-        .bind(share.scope)
+        .bind(&share.scope)
         .bind(now.as_millis())
         .bind(now.as_millis() - HOUR_MILLIS)
         .bind(i64::from(scope.limit))
@@ -153,70 +172,78 @@ impl Store {
         Ok(ends_at.map(Timestamp::from_millis))
     }
 
-    /// The number of queued prompts of `project`: those that start a job, or follow-ups.
-    pub async fn waiting_prompts(&self, project: &ProjectId, follow_ups: bool) -> Result<u32, StoreError> {
-        let waiting: i64 = sqlx::query_scalar(
-            "SELECT COUNT(*) FROM messages m JOIN jobs j ON j.id = m.job_id
-             WHERE m.state = 'queued' AND j.project = $1 AND (m.position > 0) = ($2 > 0)",
+    /// The numbers of queued prompts of `project`: those that start a job, and follow-ups.
+    pub async fn waiting_prompts(&self, project: &ProjectId) -> Result<[u32; 2], StoreError> {
+        let waiting: (i64, i64) = sqlx::query_as(
+            "SELECT COUNT(*), COUNT(CASE WHEN m.position > 0 THEN 1 END)
+             FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.state = 'queued' AND j.project = $1",
         )
         .bind(project.as_str())
-        .bind(i64::from(follow_ups))
         .fetch_one(&self.pool)
         .await?;
-        Ok(u32::try_from(waiting).unwrap_or(u32::MAX))
+        Ok([waiting.0 - waiting.1, waiting.1].map(|count| u32::try_from(count).unwrap_or(u32::MAX)))
     }
 
-    /// The usage of `limit` over the last hour.
-    pub async fn meter(&self, scope: &str, limit: u32, now: Timestamp) -> Result<Meter, StoreError> {
+    /// The usage of a limit over the last hour.
+    pub async fn meter(&self, limited: &ScopeLimit, now: Timestamp) -> Result<Meter, StoreError> {
         let row = sqlx::query(
-            "SELECT (SELECT COUNT(*) FROM upstream_calls WHERE scope = $1 AND at > $2),
-                (SELECT COALESCE(MAX(ends_at), 0) FROM upstream_pauses WHERE scope = $1 AND ends_at > $3 AND ends_at <= $4)",
+            "SELECT (SELECT COUNT(*) FROM upstream_calls WHERE scope IN ($1, $5) AND at > $2),
+                (SELECT COALESCE(MAX(ends_at), 0) FROM upstream_pauses
+                 WHERE scope IN ($1, $5) AND ends_at > $3 AND ends_at <= $4)",
         )
-        .bind(scope)
+        .bind(&limited.scope)
         .bind(now.as_millis() - HOUR_MILLIS)
         .bind(now.as_millis())
         .bind(now.as_millis() + LONGEST_PAUSE_MILLIS)
+        .bind(&limited.other)
         .fetch_one(&self.pool)
         .await?;
-        let used = u32::try_from(row.try_get::<i64, _>(0)?).unwrap_or(u32::MAX);
-        let fits = if used < limit { None } else { self.next_fit(scope, limit, now).await? };
-        // 0 without an active pause.
-        let paused = Some(row.try_get::<i64, _>(1)?).filter(|ends_at| *ends_at > 0);
-        let next_fits_at = fits.max(paused.map(Timestamp::from_millis));
-        Ok(Meter { used, limit, next_fits_at })
+        self.meter_of(limited, row.try_get(0)?, row.try_get(1)?, now).await
+    }
+
+    /// `paused`: the end of the pause, or 0.
+    async fn meter_of(
+        &self,
+        limited: &ScopeLimit,
+        used: i64,
+        paused: i64,
+        now: Timestamp,
+    ) -> Result<Meter, StoreError> {
+        let used = u32::try_from(used).unwrap_or(u32::MAX);
+        let fits = if used < limited.limit { None } else { self.next_fit(limited, now).await? };
+        let paused = Some(paused).filter(|ends_at| *ends_at > 0).map(Timestamp::from_millis);
+        Ok(Meter { used, limit: limited.limit, next_fits_at: fits.max(paused) })
     }
 
     /// The usage of three scopes over the last hour and the rest of [`Meters`], in one query.
     pub async fn meters(
         &self,
         project: &ProjectId,
-        scopes: [(&str, u32); 3],
+        limits: &[ScopeLimit; 3],
         reader: &Reader,
         now: Timestamp,
     ) -> Result<Meters, StoreError> {
         let unread = [seen::unread("$8", "$7", "$9"), unseen_notices("$8", "$5")].join(", ");
         let row = sqlx::query(AssertSqlSafe([METERS, &unread].concat()))
-            .bind(scopes[0].0)
-            .bind(scopes[1].0)
-            .bind(scopes[2].0)
+            .bind(&limits[0].scope)
+            .bind(&limits[1].scope)
+            .bind(&limits[2].scope)
             .bind(now.as_millis() - HOUR_MILLIS)
             .bind(now.as_millis())
             .bind(now.as_millis() + LONGEST_PAUSE_MILLIS)
             .bind(project.as_str())
             .bind(reader.user_id.as_str())
             .bind(i64::from(reader.everyone))
+            .bind(&limits[0].other)
+            .bind(&limits[1].other)
             .fetch_one(&self.pool)
             .await?;
         let count = |column: usize| {
             Ok::<_, StoreError>(u32::try_from(row.try_get::<i64, _>(column)?).unwrap_or(u32::MAX))
         };
         let mut meters = [Meter { used: 0, limit: 0, next_fits_at: None }; 3];
-        for (at, (meter, (scope, limit))) in meters.iter_mut().zip(scopes).enumerate() {
-            let used = count(at)?;
-            let fits = if used < limit { None } else { self.next_fit(scope, limit, now).await? };
-            // 0 without an active pause.
-            let paused = Some(row.try_get::<i64, _>(at + 3)?).filter(|ends_at| *ends_at > 0);
-            *meter = Meter { used, limit, next_fits_at: fits.max(paused.map(Timestamp::from_millis)) };
+        for (at, (meter, limited)) in meters.iter_mut().zip(limits).enumerate() {
+            *meter = self.meter_of(limited, row.try_get(at)?, row.try_get(at + 3)?, now).await?;
         }
         Ok(Meters {
             of_scopes: meters,
@@ -225,46 +252,45 @@ impl Store {
             key_is_refused: count(8)? > 0,
             reviews: count(9)?,
             refused_operations: count(10)?,
-            unread: Unread { jobs: count(11)?, token_notices: count(12)? },
+            lacks_credits: count(11)? > 0,
+            unread: Unread { jobs: count(12)?, notices: count(13)? },
         })
     }
 
-    /// When the counted calls in `scope` were made, in Unix milliseconds, oldest first; old ones are deleted.
-    pub async fn call_times(&self, scope: &str) -> Result<Vec<i64>, StoreError> {
-        let times = sqlx::query_scalar("SELECT at FROM upstream_calls WHERE scope = $1 ORDER BY at");
-        Ok(times.bind(scope).fetch_all(&self.pool).await?)
+    /// When the calls of a limit were made, in Unix milliseconds, oldest first; old ones are deleted.
+    pub async fn call_times(&self, limited: &ScopeLimit) -> Result<Vec<i64>, StoreError> {
+        let times = sqlx::query_scalar("SELECT at FROM upstream_calls WHERE scope IN ($1, $2) ORDER BY at");
+        Ok(times.bind(&limited.scope).bind(&limited.other).fetch_all(&self.pool).await?)
     }
 
-    /// When the oldest of the last `limit` calls leaves the rolling hour.
-    async fn next_fit(
-        &self,
-        scope: &str,
-        limit: u32,
-        now: Timestamp,
-    ) -> Result<Option<Timestamp>, StoreError> {
+    /// When the oldest of the last calls that fill the limit leaves the rolling hour.
+    async fn next_fit(&self, limited: &ScopeLimit, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         let row = sqlx::query(
-            "SELECT at FROM upstream_calls WHERE scope = $1 AND at > $2 ORDER BY at DESC LIMIT 1 OFFSET $3",
+            "SELECT at FROM upstream_calls WHERE scope IN ($1, $4) AND at > $2 ORDER BY at DESC LIMIT 1 OFFSET $3",
         )
-        .bind(scope)
+        .bind(&limited.scope)
         .bind(now.as_millis() - HOUR_MILLIS)
-        .bind(i64::from(limit.saturating_sub(1)))
+        .bind(i64::from(limited.limit.saturating_sub(1)))
+        .bind(&limited.other)
         .fetch_optional(&self.pool)
         .await?;
         row.map(|row| Ok(Timestamp::from_millis(row.try_get::<i64, _>("at")? + HOUR_MILLIS))).transpose()
     }
 }
 
-/// The calls of the last hour in `scope`.
+/// The calls of the last hour that a limit counts.
 pub(crate) async fn used_in(
     connection: &mut AnyConnection,
-    scope: &str,
+    limited: &ScopeLimit,
     now: i64,
 ) -> Result<usize, StoreError> {
-    let used: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM upstream_calls WHERE scope = $1 AND at > $2")
-        .bind(scope)
-        .bind(now - HOUR_MILLIS)
-        .fetch_one(connection)
-        .await?;
+    let used: i64 =
+        sqlx::query_scalar("SELECT COUNT(*) FROM upstream_calls WHERE scope IN ($1, $3) AND at > $2")
+            .bind(&limited.scope)
+            .bind(now - HOUR_MILLIS)
+            .bind(&limited.other)
+            .fetch_one(connection)
+            .await?;
     Ok(usize::try_from(used).unwrap_or_default())
 }
 
@@ -281,21 +307,21 @@ pub(crate) async fn uncount(
 pub(crate) async fn acquire_in(
     connection: impl Executor<'_, Database = Any>,
     id: &str,
-    scope: &str,
-    limit: u32,
+    limited: &ScopeLimit,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
     let counted = sqlx::query(
         "INSERT INTO upstream_calls (id, scope, at) SELECT $1, $2, $3
-         WHERE (SELECT COUNT(*) FROM upstream_calls WHERE scope = $2 AND at > $4) < $5
-         AND NOT EXISTS (SELECT 1 FROM upstream_pauses WHERE scope = $2 AND ends_at > $3 AND ends_at <= $6)",
+         WHERE (SELECT COUNT(*) FROM upstream_calls WHERE scope IN ($2, $7) AND at > $4) < $5
+         AND NOT EXISTS (SELECT 1 FROM upstream_pauses WHERE scope IN ($2, $7) AND ends_at > $3 AND ends_at <= $6)",
     )
     .bind(id)
-    .bind(scope)
+    .bind(&limited.scope)
     .bind(now.as_millis())
     .bind(now.as_millis() - HOUR_MILLIS)
-    .bind(i64::from(limit))
+    .bind(i64::from(limited.limit))
     .bind(now.as_millis() + LONGEST_PAUSE_MILLIS)
+    .bind(&limited.other)
     .execute(connection)
     .await?;
     Ok(counted.rows_affected() == 1)

@@ -4,10 +4,12 @@
 use std::time::Duration;
 
 use sqlx::any::AnyRow;
-use sqlx::{AssertSqlSafe, Row};
+use sqlx::{Any, AssertSqlSafe, Executor, Row};
 
 use crate::dialect::select::sql_placeholders;
-use crate::{Store, StoreError, instant, optional_instant};
+use crate::{Authority, Change, Store, StoreError, audit, instant, optional_instant};
+use model::audit::{Action, AuditEvent};
+use model::id::ProjectId;
 use model::time::Timestamp;
 use model::upstream::Failure;
 
@@ -16,6 +18,9 @@ pub const KEY: &str = "key";
 
 /// How the names of circuits begin that open when the platform refuses an operation of a project.
 pub const REFUSED: &str = "refused:";
+
+/// How the names of circuits begin that open when the platform has no AI credits for the prompts of a project.
+pub const CREDITS: &str = "credits:";
 
 /// A circuit breaker that is open.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +37,31 @@ pub struct OpenCircuit {
 pub struct LastOutcomes {
     pub succeeded_at: Option<Timestamp>,
     pub failure: Option<Failure>,
+}
+
+/// The call after the pause of an open circuit. Of several callers that found the circuit open, one makes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Probe {
+    pub circuit: String,
+    /// When the circuit opened, or when the last probe was sent.
+    pub after: Timestamp,
+}
+
+/// Takes a probe in the transaction of its claim; `false` if another caller did, or the circuit has closed.
+pub(crate) async fn take_probe(
+    connection: impl Executor<'_, Database = Any>,
+    probe: &Probe,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let taken = sqlx::query(
+        "UPDATE upstream_circuits SET tried_at = $3, failures = failures + 1 WHERE circuit = $1 AND tried_at = $2",
+    )
+    .bind(&probe.circuit)
+    .bind(probe.after.as_millis())
+    .bind(now.as_millis())
+    .execute(connection)
+    .await?;
+    Ok(taken.rows_affected() == 1)
 }
 
 impl Store {
@@ -65,15 +95,8 @@ impl Store {
         if open.tried_at <= now && now < open.tried_at.after(pause(&open)) {
             return Ok(false);
         }
-        let probes = sqlx::query(
-            "UPDATE upstream_circuits SET tried_at = $3, failures = failures + 1 WHERE circuit = $1 AND tried_at = $2",
-        )
-        .bind(circuit)
-        .bind(open.tried_at.as_millis())
-        .bind(now.as_millis())
-        .execute(self.apart())
-        .await?;
-        Ok(probes.rows_affected() == 1 || self.open_circuit(circuit).await?.is_none())
+        let probe = Probe { circuit: circuit.to_owned(), after: open.tried_at };
+        Ok(take_probe(self.apart(), &probe, now).await? || self.open_circuit(circuit).await?.is_none())
     }
 
     /// Counts a failure; the `limit`-th in a row opens the circuit. While it is open, only probes are counted: many calls may fail at once.
@@ -130,6 +153,34 @@ impl Store {
         Ok(read.fetch_optional(&self.pool).await?.is_some())
     }
 
+    /// Makes the next probe of the open circuit of a project due at once, as if `pause` were over. `false` if the circuit is closed, or its last probe
+    /// was sent less than a minute ago.
+    pub async fn probe_now(
+        &self,
+        by: Authority<'_>,
+        circuit: &str,
+        project: &ProjectId,
+        pause: Duration,
+    ) -> Result<bool, StoreError> {
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
+        let changed = sqlx::query(
+            "UPDATE upstream_circuits SET tried_at = $2 WHERE circuit = $1 AND (tried_at <= $3 OR tried_at > $4)",
+        )
+        .bind(circuit)
+        .bind(now.before(pause).as_millis())
+        .bind(now.plus_seconds(-60).as_millis())
+        .bind(now.as_millis())
+        .execute(&mut *tx)
+        .await?;
+        if changed.rows_affected() != 1 {
+            return Ok(false);
+        }
+        audit::record_often(&mut tx, &by, &AuditEvent::new(Action::QueueTry).in_project(project), now)
+            .await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+
     /// Closes the circuits and resets their failures.
     pub async fn close_circuits(&self, circuits: &[&str]) -> Result<(), StoreError> {
         let names = sql_placeholders(1, circuits.len());
@@ -139,11 +190,12 @@ impl Store {
         Ok(())
     }
 
-    /// Closes the circuit of the key, and those of refused operations: another key may be allowed more.
+    /// Closes the circuit of the key, and those of refused operations and of credits: another key may be allowed more.
     pub async fn forget_refusals(&self) -> Result<(), StoreError> {
-        sqlx::query("DELETE FROM upstream_circuits WHERE circuit = $1 OR circuit LIKE $2")
+        sqlx::query("DELETE FROM upstream_circuits WHERE circuit = $1 OR circuit LIKE $2 OR circuit LIKE $3")
             .bind(KEY)
             .bind(format!("{REFUSED}%"))
+            .bind(format!("{CREDITS}%"))
             .execute(self.apart())
             .await?;
         Ok(())
@@ -170,22 +222,19 @@ impl Store {
     pub async fn knows_success(
         &self,
         operation: &str,
-        circuits: [&str; 3],
+        circuits: &[&str],
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let known = sqlx::query(
+        let names = sql_placeholders(4, circuits.len());
+        let known = sqlx::query(AssertSqlSafe(format!(
             "SELECT 1 FROM upstream_outcomes WHERE operation = $1 AND succeeded_at > $2 AND succeeded_at <= $3
-             AND NOT EXISTS (SELECT 1 FROM upstream_circuits WHERE circuit IN ($4, $5, $6))",
-        )
+             AND NOT EXISTS (SELECT 1 FROM upstream_circuits WHERE circuit IN ({names}))"
+        )))
         .bind(operation)
         .bind(now.as_millis() - 1_000)
-        .bind(now.as_millis())
-        .bind(circuits[0])
-        .bind(circuits[1])
-        .bind(circuits[2])
-        .fetch_optional(&self.pool)
-        .await?;
-        Ok(known.is_some())
+        .bind(now.as_millis());
+        let known = circuits.iter().fold(known, |known, name| known.bind(*name));
+        Ok(known.fetch_optional(&self.pool).await?.is_some())
     }
 
     /// Records the outcome of a call; `failure` is the error, if any.

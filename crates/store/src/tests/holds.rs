@@ -124,9 +124,15 @@ impl<'a> Played<'a> {
 
     async fn claim(&mut self, message: &str) -> Option<Intent> {
         self.now = self.now.plus_seconds(10_000);
-        match self.ledger.store.claim(&work(), message, "creates", 100, self.now).await.unwrap() {
+        match self
+            .ledger
+            .store
+            .claim(&work(), message, &ScopeLimit::of("creates", 100), None, self.now)
+            .await
+            .unwrap()
+        {
             Claim::Sending { intent, .. } => Some(intent),
-            Claim::BudgetSpent => panic!("the budget is spent"),
+            Claim::Later => panic!("the budget is spent"),
             Claim::NotClaimed => None,
         }
     }

@@ -278,7 +278,11 @@ async fn job_and_its_timeline_are_from_one_snapshot() {
     let ledger = Ledger::new().await;
     let (store, project) = (&ledger.store, &ledger.project);
     let message = ledger.commit("i-1", "text").await.unwrap();
-    let claim = async || match store.claim(&work(), &message, "creates", 1_000, NOON).await.unwrap() {
+    let claim = async || match store
+        .claim(&work(), &message, &ScopeLimit::of("creates", 1_000), None, NOON)
+        .await
+        .unwrap()
+    {
         Claim::Sending { intent, .. } => intent,
         _ => panic!("not claimed"),
     };

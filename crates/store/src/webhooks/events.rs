@@ -44,6 +44,8 @@ pub struct EventJob {
     pub author: String,
     pub state: JobState,
     pub pr_link: Option<String>,
+    /// Whether the platform publishes the changes of its project without pull requests.
+    pub is_direct: bool,
 }
 
 /// The result of one attempt.
@@ -54,7 +56,8 @@ pub struct WebhookAttempt {
     pub next_try_at: Option<Timestamp>,
 }
 
-const SELECT_DUE: &str = "SELECT e.*, w.project, w.kind, w.url, w.secret
+const SELECT_DUE: &str = "SELECT e.*, w.project, w.kind, w.url, w.secret,
+         (SELECT COUNT(*) FROM direct_projects d WHERE d.project = w.project) AS is_direct
      FROM webhook_deliveries e JOIN webhooks w ON w.id = e.webhook_id";
 
 /// Inserts one event for each enabled webhook of the project of `job`, which has just finished.
@@ -313,6 +316,7 @@ fn event_job(row: &AnyRow) -> Result<EventJob, StoreError> {
         author: row.try_get("author")?,
         state: word(row, "job_state")?,
         pr_link: row.try_get("pr_link")?,
+        is_direct: row.try_get::<i64, _>("is_direct")? > 0,
     })
 }
 

@@ -20,6 +20,7 @@ use service::auth::password;
 use store::Store;
 use store::jobs::intents::{Claim, DeliveryOutcome, Intent, NewIntent, Scheduling, Subject};
 use store::jobs::list::{JobFilter, PageStart};
+use store::platform::budget::ScopeLimit;
 use stories::{End, PEOPLE, SAMPLES, Sample, TEMPLATES};
 
 /// The limit of templates per project while the samples are written.
@@ -209,7 +210,7 @@ async fn commit(
         .insert_intent((&work.at(at)).into(), &author.actor(""), &new, Scheduling::Immediate, u32::MAX)
         .await?
         .context("a new intent")?;
-    match store.claim(work, &message, "samples", u32::MAX, at).await? {
+    match store.claim(work, &message, &ScopeLimit::of("samples", u32::MAX), None, at).await? {
         Claim::Sending { intent, .. } => Ok(intent),
         _ => anyhow::bail!("a sample's message was taken"),
     }

@@ -2,6 +2,7 @@
 
 use super::statuses::Finished;
 use super::{LiveState, statuses, title};
+use crate::ui::components::badge;
 use crate::ui::islands::browser;
 use model::job::{JobBadge, JobState};
 use model::links;
@@ -58,7 +59,8 @@ fn outcome(status: &JobBadge, had_link: bool) -> Option<&'static str> {
     Some(match status.state {
         JobState::Completed if had_link => "Follow-up finished",
         JobState::Completed if status.pr_link.is_some() => "Pull request opened",
-        JobState::Completed => "Completed, no changes",
+        JobState::Completed if status.is_direct => badge::PUBLISHED_DIRECTLY,
+        JobState::Completed => badge::NO_CHANGES,
         JobState::Failed => "Failed",
         JobState::Archived => "Archived",
         JobState::Rejected => "Not accepted",

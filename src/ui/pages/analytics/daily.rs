@@ -6,6 +6,7 @@ use crate::ui::charts::bar;
 use crate::ui::components::localized::{self, days};
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::time::ago;
+use crate::ui::components::what_is_ai::ai_warning;
 use crate::ui::pages::analytics::figures::{Against, compared};
 use crate::ui::pages::analytics::{AnalyticsPage, events, no_views, range, table, trend};
 use crate::ui::pages::fetch_days::{fetch_again, fetch_days};
@@ -113,8 +114,15 @@ pub(super) fn provenance(context: &AnalyticsPage, pages: &PagesReport) -> AnyVie
         ),
         None => None,
     };
-    view! { <p class="provenance">"From the daily history (UTC days)" {updated} {compared}</p> {fetch} {again} }
-        .into_any()
+    let warning =
+        pages.comparison.as_ref().and_then(|comparison| ai_warning(comparison.from, context.days().1));
+    view! {
+        <p class="provenance">"From the daily history (UTC days)" {updated} {compared}</p>
+        {warning}
+        {fetch}
+        {again}
+    }
+    .into_any()
 }
 
 /// Days with questionable figures.

@@ -1,4 +1,4 @@
-//! The events of a trend as a list: jobs that finished, and the team's notes, with plain forms to edit them.
+//! The events of a trend as a list: jobs that finished, the team's notes, with plain forms to edit them, and changes of what counts as AI.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
@@ -9,6 +9,7 @@ use crate::ui::charts::number::counted;
 use crate::ui::components::form::{Hidden, post_form};
 use crate::ui::components::localized;
 use crate::ui::pages::analytics::AnalyticsPage;
+use model::analytics::ai::AiChange;
 use model::analytics::trend::{Annotation, Marker, Trend};
 use model::day::Day;
 use model::links;
@@ -18,9 +19,12 @@ use model::user::Role;
 pub(super) fn events(context: &AnalyticsPage, trend: &Trend) -> AnyView {
     let jobs = trend.markers.iter().map(|marker| (marker.day, job(context, marker)));
     let notes = trend.annotations.iter().map(|note| (note.day, self::note(context, note)));
-    let mut all: Vec<(Day, AnyView)> = jobs.chain(notes).collect();
+    let changes: Vec<_> = trend.ai_changes().collect();
+    let built_in = changes.iter().map(|change| (change.day, built_in(*change)));
+    let mut all: Vec<(Day, AnyView)> = jobs.chain(notes).chain(built_in).collect();
     all.sort_by_key(|(day, _)| *day);
-    let counts = [(trend.markers.len(), "job", "jobs"), (trend.annotations.len(), "note", "notes")];
+    let note_count = trend.annotations.len() + changes.len();
+    let counts = [(trend.markers.len(), "job", "jobs"), (note_count, "note", "notes")];
     let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
     let heading: Vec<_> = counts.map(|(count, one, many)| counted(count as u64, one, many)).collect();
     let list = (!all.is_empty()).then(|| {
@@ -45,6 +49,11 @@ fn job(context: &AnalyticsPage, Marker { day, job, title, merged }: &Marker) -> 
         </li>
     }
     .into_any()
+}
+
+fn built_in(change: AiChange) -> AnyView {
+    view! { <li>{localized::day(change.day)} " " {change.what} " " <span class="faint">"Docket"</span></li> }
+        .into_any()
 }
 
 fn note(context: &AnalyticsPage, note: &Annotation) -> AnyView {

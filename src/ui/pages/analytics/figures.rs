@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::ui::charts::number::{ai_share, change, share_change};
 use crate::ui::components::localized::{number, short_day};
+use crate::ui::components::what_is_ai::what_is_ai;
 use model::analytics::pages::{Comparison, Earlier};
 use model::page_views::ViewCounts;
 
@@ -44,12 +45,15 @@ pub(super) fn compared(totals: ViewCounts, against: Against) -> AnyView {
         view! { <div class=class><dt>{name}</dt><dd>{value}</dd>{beside}</div> }
     };
     view! {
+        <div class="figures-and-note">
         <dl class="figures">
             {figure("figure", "Views", count(|counts| counts.total))}
             {figure("figure figure-human", "People", count(|counts| counts.human))}
             {figure("figure figure-ai", "AI", count(|counts| counts.ai))}
             {figure("figure", "AI share", (ai_share(totals).into_any(), share))}
         </dl>
+        {what_is_ai()}
+        </div>
     }
     .into_any()
 }

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::ui::charts::number::{change, counted, moved, share};
-use crate::ui::components::job_effect::{how_to_read, no_figures};
+use crate::ui::components::job_effect::{effects_warning, how_to_read, no_figures};
 use crate::ui::components::localized::{self, number};
 use crate::ui::components::page_job_link::{PageFigures, page_job_link};
 use crate::ui::pages::analytics::figures::{Against, compared};
@@ -72,6 +72,7 @@ fn jobs(context: &AnalyticsPage, jobs: &[JobEffect]) -> AnyView {
         <section aria-labelledby="jobs">
             <h2 id="jobs">"Jobs about this page"</h2>
             <p class="provenance">{how_to_read()}</p>
+            {effects_warning(jobs.iter(), context.today)}
             <table class="pages effects">
                 <thead>
                     <tr>

@@ -97,6 +97,7 @@ pub(super) fn outcome(outcome: &PromptOutcome, of: &str) -> AnyView {
             view! { <span>{may}</span> }.into_any()
         }
         PromptOutcome::NoChanges => view! { <span>"No changes"</span> }.into_any(),
+        PromptOutcome::PublishedDirectly => view! { <span>"Published directly"</span> }.into_any(),
         PromptOutcome::Finished => view! { <span>"Finished"</span> }.into_any(),
         PromptOutcome::Failed => view! { <span>"Failed"</span> }.into_any(),
     }

@@ -10,11 +10,13 @@ use crate::ui::components::failure::failure;
 use crate::ui::components::live_source::live_source;
 use crate::ui::components::localized::number;
 use crate::ui::components::time::ago;
+use crate::ui::components::what_is_ai::ai_warning;
 use crate::ui::pages::analytics::figures::figures;
 use crate::ui::pages::analytics::trend::trend;
 use model::analytics::days::Days;
 use model::analytics::query::{AnalyticsQuery, Form};
 use model::analytics::report::{AnalyticsReport, DailyReport, TableRow};
+use model::analytics::trend::TrendPoint;
 use model::day::{Day, DayRange};
 use model::error::AppError;
 use model::links;
@@ -51,9 +53,13 @@ pub(super) fn week(project: &str, report: Result<AnalyticsReport, AppError>) -> 
 
 fn daily(project: &str, DailyReport { pages, trend: shown, .. }: &DailyReport) -> AnyView {
     let rows: Vec<_> = pages.rows.iter().map(TableRow::from).collect();
+    let last = shown.points.last().map(TrendPoint::last_day);
+    let warning =
+        pages.comparison.as_ref().zip(last).and_then(|(compared, last)| ai_warning(compared.from, last));
     let updated = pages.fetched_at.map(|at| view! { ", updated " {ago(at)} });
     view! {
         {figures(pages.totals, pages.comparison.as_ref())}
+        {warning}
         <div class="trend">{trend(project, shown, Form::Stacked)}</div>
         {most_viewed(&rows)}
         <p class="provenance">"From the daily history" {updated}</p>

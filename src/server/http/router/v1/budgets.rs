@@ -21,8 +21,12 @@ pub(super) struct BudgetList {
 #[derive(Serialize, ToSchema)]
 struct ProjectBudgets {
     project: String,
+    /// With a shared limit, also the follow-ups.
     job_starts: Budget,
+    /// With a shared limit, also the job starts.
     follow_ups: Budget,
+    /// `shared` if the platform counts job starts and follow-ups together, otherwise `separate`.
+    agent_limit: &'static str,
     /// Shared by all projects.
     analytics: Budget,
     /// The number of queued prompts.
@@ -52,6 +56,7 @@ pub(super) async fn list_budgets(
             project: project.id.to_string(),
             job_starts: figures.creates.into(),
             follow_ups: figures.follow_ups.into(),
+            agent_limit: figures.agent_limit.as_str(),
             analytics: figures.analytics.into(),
             queued: figures.waiting,
         });

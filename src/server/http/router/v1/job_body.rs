@@ -51,6 +51,8 @@ pub(super) struct JobBody {
     pull_request: Option<PullRequestBody>,
     /// The pull request that the platform names now; `null` if it names none, although an earlier answer did.
     platform_pull_request: Option<String>,
+    /// Whether it completed without a pull request in a project whose changes the platform publishes directly.
+    published_directly: bool,
     /// The path of its page in Docket.
     path: String,
 }
@@ -95,6 +97,7 @@ pub(super) struct PullRequestBody {
 impl From<Job> for JobBody {
     fn from(job: Job) -> Self {
         let path = links::job(job.project.as_str(), job.id.as_str());
+        let published_directly = job.badge().is_published_directly();
         let platform_created_at = job.remote.as_ref().and_then(|remote| remote.created_at);
         let named = job.remote.as_ref().filter(|remote| !remote.pr_link_is_earlier);
         let platform_pull_request = named.and_then(|remote| remote.pr_link.clone());
@@ -126,6 +129,7 @@ impl From<Job> for JobBody {
             archived: job.archived_here.is_some(),
             pull_request: job.pull_request.map(Into::into),
             platform_pull_request,
+            published_directly,
             path,
         }
     }

@@ -1,0 +1,26 @@
+//! What administrators are told about the platform.
+
+use leptos::prelude::*;
+
+use crate::ui::components::time::{ago, lasting};
+use model::links;
+use model::upstream::{PlatformNotice, PlatformNoticeKind};
+
+/// What happened, since when, and what to do.
+pub(super) fn sentence(notice: &PlatformNotice) -> AnyView {
+    let project = notice.project.as_str();
+    match notice.kind {
+        PlatformNoticeKind::NoCredits => view! {
+            "The AI credits of " <bdi>{project.to_owned()}</bdi> " have been used up " {lasting(notice.since)}
+            ". Its prompts wait, and Docket tries one every hour. Add credits on the platform, then "
+            <a href=links::queue(project)>"try the queue now"</a> "."
+        }
+        .into_any(),
+        PlatformNoticeKind::SharedLimit => view! {
+            "The platform’s limit was reached by a follow-up in " <bdi>{project.to_owned()}</bdi> " " {ago(notice.since)}
+            ", although Docket had counted fewer. It may count job starts and follow-ups together: then set "
+            <code>"DOCKET_AGENT_LIMIT=shared"</code> ". Or somebody else uses the same key."
+        }
+        .into_any(),
+    }
+}
