@@ -48,12 +48,15 @@ impl Machine {
     }
 }
 
-/// An app whose jobs have this status as soon as they are polled.
+const PULL_REQUEST: &str = "https://git.example/acme/docs/pull/7";
+
+/// An app whose jobs have this status as soon as they are polled. As the platform does, it names a pull request unless the job is active.
 async fn app_with(status: &str) -> TestApp {
     let app =
         TestApp::with(Settings { poll_interval: Duration::from_millis(1), ..Settings::default() }).await;
     app.upstream.accepts_jobs().await;
-    let job = job_with("job_1", status, "prLink", json!("https://git.example/acme/docs/pull/7"));
+    let link = if status == "active" { Value::Null } else { json!(PULL_REQUEST) };
+    let job = job_with("job_1", status, "prLink", link);
     app.upstream.on_read(ResponseTemplate::new(200).set_body_json(job)).await;
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"))).await;
     app
@@ -70,7 +73,8 @@ async fn job_is_started_awaited_and_shown() {
         panic!("{finished:?}")
     };
     let (id, _) = first.split_once("  ").unwrap();
-    assert_eq!((end, pull_request), (&*format!("{id}  completed"), "https://git.example/acme/docs/pull/7"));
+    assert_eq!(first, format!("{id}  active"));
+    assert_eq!((end, pull_request), (&*format!("{id}  completed"), PULL_REQUEST));
     assert_eq!(address, format!("http://{}/p/docs/jobs/{id}", app.address()));
 
     insta::assert_json_snapshot!(steady(&machine.json(&["job", "show", id, "--project", "docs"])));
@@ -111,7 +115,18 @@ async fn exit_code_names_the_outcome_of_a_job() {
         let start = ["job", "start", "--project", "docs", "--wait", "--timeout", timeout, "Fix typos"];
         let finished = machine.run(&start);
         assert_eq!(finished.code, Some(code), "{status}: {finished:?}");
-        assert!(finished.stdout.contains(&format!("  {status}\n")), "{finished:?}");
+        let lines: Vec<&str> = finished.stdout.lines().collect();
+        let (id, _) = lines[0].split_once("  ").unwrap();
+        let end = format!("{id}  {status}");
+        // What is printed last: the end of the job, with its pull request, or for an active job its first and its last state.
+        let expected = if code == 5 {
+            vec![end.clone(), format!("http://{}/p/docs/jobs/{id}", app.address()), end]
+        } else {
+            vec![end, PULL_REQUEST.to_owned()]
+        };
+        assert_eq!(lines[lines.len() - expected.len()..], expected[..], "{status}: {finished:?}");
+        let is_late = finished.stderr.contains("the job has not ended after 2s");
+        assert_eq!(is_late, code == 5, "{status}: {finished:?}");
     }
     let app = TestApp::start().await;
     app.upstream.on_create(ResponseTemplate::new(422)).await;
