@@ -100,6 +100,9 @@ async fn viewer_reads_templates_and_changes_none() {
     let fields = [("project", "docs"), ("template", id.as_str()), ("name", "Mine"), ("text", "x")];
     viewer.post("/api/templates/save", &fields).await.refused(403, "forbidden");
     viewer.post("/api/templates/remove", &fields[..2]).await.refused(403, "forbidden");
+    let listed = list(&viewer, "docs").await;
+    let templates: Vec<_> = listed.iter().map(|template| (&template["name"], &template["text"])).collect();
+    assert_eq!(templates, [(&json!("One"), &json!("Check {{page}}"))]);
     let page = viewer.get("/p/docs/templates").await;
     assert!(page.text.contains("One") && !page.text.contains("/api/templates/remove"), "offered to a viewer");
     app.anonymous().post("/api/templates/list", &[("project", "docs")]).await.refused(401, "unauthenticated");
@@ -199,9 +202,9 @@ async fn scorecard_is_correct_for_zero_and_one_runs() {
         "runs": 0, "finished": 0, "with_pull_request": 0, "without_change": 0, "failed": 0, "median_millis": null,
     });
     assert_eq!(list(&operator, "docs").await[0]["score"], none);
-    create(&operator, "refuse it", &id).await;
+    assert_eq!(create(&operator, "refuse it", &id).await.json()["state"], "rejected");
     assert_eq!(list(&operator, "docs").await[0]["score"], none, "a rejected job is no run");
-    create(&operator, "end request", &id).await;
+    assert_eq!(create(&operator, "end request", &id).await.json()["state"], "active");
     let running = &list(&operator, "docs").await[0]["score"];
     assert_eq!((&running["runs"], &running["finished"]), (&json!(1), &json!(0)));
     finished_at(&app, &operator, 7_200, "Check", 1).await;
@@ -214,13 +217,21 @@ async fn scorecard_is_correct_for_zero_and_one_runs() {
 
 #[tokio::test]
 async fn scorecard_counts_the_jobs_of_a_batch() {
-    let (_app, operator, id) = scored().await;
+    let (app, operator, id) = scored().await;
     let form = operator.get(&format!("/p/docs/jobs/batch?prompt=x&template={id}")).await.text;
     assert!(form.contains(&format!("name=\"template_id\" value=\"{id}\"")), "{form}");
     let with = New::batch("end {{page}}", "request\nnothing").with("template_id", &id);
     with.started(&operator).await;
-    until("one is accepted", async || (list(&operator, "docs").await[0]["score"]["runs"] == 1).then_some(()))
-        .await;
+    until("both are accepted", async || {
+        (list(&operator, "docs").await[0]["score"]["runs"] == 2).then_some(())
+    })
+    .await;
+    finished_at(&app, &operator, 7_200, "Check", 2).await;
+    let both = json!({
+        "runs": 2, "finished": 2, "with_pull_request": 1, "without_change": 1, "failed": 0,
+        "median_millis": 7_200_000,
+    });
+    assert_eq!(list(&operator, "docs").await[0]["score"], both);
     let unknown = with.with("intent", "another").with("template_id", "01930000-0000-7000-8000-00000000000f");
     unknown.post(&operator).await.refused(404, "not_found");
 }
@@ -278,8 +289,9 @@ async fn template_url_fills_the_form_without_javascript() {
 
     let unknown = operator.get("/p/docs/jobs/new?template=01920000-0000-7000-8000-000000000000").await;
     let found = tags(&unknown.text);
-    let mut names = found.iter().filter(|tag| tag.attribute("name") == "template_id");
-    assert!(unknown.status == 200 && names.all(|tag| tag.attribute("value").is_empty()), "{}", unknown.text);
+    let fields = found.iter().filter(|tag| tag.attribute("name") == "template_id");
+    let chosen: Vec<&str> = fields.map(|tag| tag.attribute("value")).collect();
+    assert_eq!((unknown.status, chosen, prompt(&unknown.text)), (200, vec![""], String::new()));
 }
 
 #[tokio::test]
@@ -304,14 +316,17 @@ async fn hostile_text_in_a_template_is_escaped() {
     let name = "<img src=x onerror=1>\u{1F4DA}";
     let text = "</textarea><script>alert(1)</script><img src=x> {{page}} \u{202E}\u{1F4DA} ";
     let id = save(&operator, name, &(text.to_owned() + &"é".repeat(20_000))).await;
-    for path in [
-        "/p/docs/templates".to_owned(),
-        format!("/p/docs/templates?edit={id}"),
-        format!("/p/docs/jobs/new?template={id}&page=%3Cscript%3E"),
-        "/p/docs/templates?edit=%3Cscript%3E".to_owned(),
+    for (path, status) in [
+        ("/p/docs/templates".to_owned(), 200),
+        (format!("/p/docs/templates?edit={id}"), 200),
+        (format!("/p/docs/jobs/new?template={id}&page=%3Cscript%3E"), 200),
+        ("/p/docs/templates?edit=%3Cscript%3E".to_owned(), 400),
     ] {
         let page = operator.get(&path).await;
+        assert_eq!(page.status, status, "{path}");
         let found = tags(&page.text);
+        let shows_text = found.iter().any(|tag| tag.text.contains("<script>alert(1)</script><img src=x>"));
+        assert_eq!(shows_text, status == 200, "{path}");
         assert!(!found.iter().any(|tag| tag.name == "img"), "{path}");
         assert!(!found.iter().any(|tag| tag.name == "script" && tag.text.starts_with("alert")), "{path}");
     }
