@@ -1,13 +1,13 @@
 //! Help by administrators for users who cannot sign in: a link for a new password, and a reset of the second factor.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use model::audit::Outcome;
 use store::audit::AuditFilter;
-use store::maintenance::retention::{Leftovers, RowCounts, Slice};
 
-use crate::helpers::work::work;
 use crate::helpers::{Browser, PASSWORD, TestApp, token};
+use crate::retention;
 use crate::second_factor::{self, enter, first_step, switch_on};
 
 const CHOSEN: &str = "a sentence of my own";
@@ -177,17 +177,11 @@ async fn administrators_cannot_reset_their_own_password_or_second_factor() {
 async fn expired_password_links_are_removed_after_ninety_days() {
     let app = second_factor::app().await;
     link_for(&app, &app.sign_in("ada").await, "olga").await;
-    let store = &app.state().store;
-    let since = |days: i64| app.clock().now().plus_seconds(days * 86_400);
-    let remove = async |before| {
-        let links = Leftovers::PasswordLinks;
-        store.remove_leftovers(&work(), links, before, since(0), Slice::default()).await.unwrap()
-    };
-    assert_eq!(remove(since(2)).await, 0);
-    let mut counts = RowCounts::new();
-    store.count_leftovers(Leftovers::PasswordLinks, since(3), &mut counts).await.unwrap();
-    assert_eq!(counts["password_links"], 1);
-    assert_eq!(remove(since(3)).await, 1);
+    // The link expires after two days.
+    app.clock().advance(Duration::from_secs(92 * 86_400));
+    assert!(retention::remove(&app).await.is_empty());
+    app.clock().advance(Duration::from_secs(1));
+    assert_eq!(retention::remove(&app).await, BTreeMap::from([("password_links".to_owned(), 1)]));
 }
 
 #[tokio::test]

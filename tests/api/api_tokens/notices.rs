@@ -1,10 +1,11 @@
 //! The owner of a token is notified 14 and 3 days before it expires.
 
-use store::maintenance::retention::{Leftovers, RowCounts, Slice};
+use std::collections::BTreeMap;
+use std::time::Duration;
 
 use super::{DAY, app, create};
-use crate::helpers::work::work;
 use crate::helpers::{Browser, TestApp};
+use crate::retention;
 
 /// The number at the bell: from the budgets of every page, and from the states that an open page requests.
 async fn unread(person: &Browser) -> u64 {
@@ -74,22 +75,22 @@ async fn short_lived_or_revoked_token_causes_no_needless_notice() {
 async fn expired_and_revoked_tokens_are_removed_after_ninety_days() {
     let app = app().await;
     let olga = app.operator().await;
+    create(&olga, &[("days", "365")]).await;
+    let id = super::listed(&olga).await["id"].as_str().unwrap().to_owned();
+    olga.post_json("/api/tokens/revoke", &[("token", &id)]).await;
     let token = create(&olga, &[("days", "1")]).await;
     create(&olga, &[("days", "365")]).await;
     super::project_ids(&app, &token).await;
     let cells = "SELECT COUNT(*) FROM rate_limits WHERE cell LIKE 'api token %'";
     assert_eq!(app.ledger().count(cells).await, 1);
-    let (store, now) = (&app.state().store, app.clock().now());
-    let remove = async |days: i64| {
-        let before = now.plus_seconds((days - 90) * 86_400);
-        store.remove_leftovers(&work(), Leftovers::ApiTokens, before, now, Slice::default()).await.unwrap()
-    };
-    assert_eq!(remove(91).await, 0);
-    let mut counts = RowCounts::new();
-    let before = now.plus_seconds(2 * 86_400);
-    store.count_leftovers(Leftovers::ApiTokens, before, &mut counts).await.unwrap();
-    assert_eq!(counts["api_tokens"], 1);
-    assert_eq!(remove(92).await, 1);
+    // First the revoked one, then the one that expired after a day.
+    app.clock().advance(DAY * 90);
+    for pause in [Duration::from_secs(1), DAY] {
+        let before = retention::remove(&app).await;
+        assert!(before.is_empty(), "{before:?}");
+        app.clock().advance(pause);
+        assert_eq!(retention::remove(&app).await, BTreeMap::from([("api_tokens".to_owned(), 1)]));
+    }
     assert_eq!(app.ledger().count("SELECT COUNT(*) FROM api_tokens").await, 1);
     assert_eq!(app.ledger().count(cells).await, 0);
 }
