@@ -35,11 +35,17 @@ pub(crate) fn per_hour(agent_per_hour: u32) -> Settings {
 
 /// An app whose budget of two is used up.
 async fn spent() -> (TestApp, Browser) {
-    let app = TestApp::with(per_hour(2)).await;
+    spent_by(2).await
+}
+
+/// An app whose budget is used up by this many prompts. With ten of them, the queue may send five at once an hour later.
+async fn spent_by(prompts: u32) -> (TestApp, Browser) {
+    let app = TestApp::with(per_hour(prompts)).await;
     app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
-    operator.created("one").await;
-    operator.created("two").await;
+    for prompt in ["one", "two"].into_iter().chain(std::iter::repeat("more")).take(prompts as usize) {
+        operator.created(prompt).await;
+    }
     (app, operator)
 }
 
@@ -175,9 +181,15 @@ async fn clock_rollback_does_not_stop_the_queue() {
     let app = TestApp::with(per_hour(2)).await;
     app.upstream.accepts_jobs().await;
     let limited = ScopeLimit::of("creates:docs", 2);
+    // As before the clock was set back by a day: the last of ten prompts had just left, half an hour apart.
     let far = app.clock().now().plus_seconds(86_400);
+    let ends_at = far.plus_seconds(10 * 1_800).as_millis();
+    app.ledger()
+        .execute(format!("INSERT INTO queue_pauses (scope, ends_at) VALUES ('{}', {ends_at})", limited.scope))
+        .await;
     let store = app.open_store().await;
-    assert_eq!(store.queue_paused_until(&limited, far).await.unwrap(), None);
+    let paused_until = store.queue_paused_until(&limited, far).await.unwrap();
+    assert_eq!(paused_until, Some(far.plus_seconds(1_800)));
     let operator = app.operator().await;
     operator.created("one").await;
     operator.created("two").await;
@@ -287,7 +299,7 @@ async fn rate_limited_prompt_returns_to_the_queue() {
 
 #[tokio::test]
 async fn queue_waits_while_the_key_is_refused() {
-    let (app, operator) = spent().await;
+    let (app, operator) = spent_by(10).await;
     let first = queued(&operator, "three").await;
     queued(&operator, "four").await;
     app.upstream.reset().await;
@@ -297,15 +309,21 @@ async fn queue_waits_while_the_key_is_refused() {
     let shown = operator.job(&first).await;
     let reason = shown["reason"].as_str().unwrap();
     assert!(shown["state"] == "queued" && reason.contains("did not accept Docket's key"), "{shown}");
+    let next = waiting(&operator).await[0].clone();
+    assert_eq!(
+        (&next["why"], &next["expected_at"]),
+        (&json!("circuit_open"), &json!("2025-03-10T11:20:00Z")),
+        "only the pause holds it back"
+    );
     app.clock().advance(Duration::from_secs(299));
     exactly(&app, 1).await;
     assert_eq!(order(&operator).await, ["three", "four"]);
 
     app.upstream.reset().await;
     app.upstream.accepts_jobs().await;
-    app.clock().advance(HOUR);
-    exactly(&app, 1).await;
-    assert_eq!(sent(&app).await, ["three"]);
+    app.clock().advance(Duration::from_secs(1));
+    exactly(&app, 2).await;
+    assert_eq!(sent(&app).await, ["three", "four"]);
 }
 
 /// The upstream refuses these prompts with status 403, and accepts others.
@@ -362,15 +380,14 @@ async fn prompt_refused_twice_is_rejected_and_others_do_not_wait_for_it() {
 
 #[tokio::test]
 async fn prompt_alone_in_the_queue_is_sent_twice_and_pauses_nothing() {
-    let (app, operator) = spent().await;
+    let (app, operator) = spent_by(10).await;
     let job = queued(&operator, "three").await;
     refuses(&app, &["three"]).await;
     app.clock().advance(HOUR);
     exactly(&app, 1).await;
     app.clock().advance(Duration::from_secs(299));
     exactly(&app, 1).await;
-    // The other half of the budget has its time.
-    app.clock().advance(HOUR);
+    app.clock().advance(Duration::from_secs(1));
     exactly(&app, 2).await;
     until("the rejection", async || (operator.job(&job).await["state"] == "rejected").then_some(())).await;
     assert_eq!(notice(&operator, "docs").await, json!(null), "both refusals are of one prompt");
@@ -378,14 +395,16 @@ async fn prompt_alone_in_the_queue_is_sent_twice_and_pauses_nothing() {
 
 #[tokio::test]
 async fn two_refused_prompts_pause_their_operation_until_it_succeeds() {
-    let (app, operator) = spent().await;
-    let jobs = [queued(&operator, "three").await, queued(&operator, "four").await];
-    refuses(&app, &["three", "four"]).await;
-    for count in [1, 2] {
-        assert_eq!(notice(&operator, "docs").await, json!(null));
-        app.clock().advance(HOUR);
-        exactly(&app, count).await;
+    let (app, operator) = spent_by(10).await;
+    let mut jobs = Vec::new();
+    for prompt in ["three", "four", "five"] {
+        jobs.push(queued(&operator, prompt).await);
     }
+    refuses(&app, &["three", "four"]).await;
+    assert_eq!(notice(&operator, "docs").await, json!(null));
+    app.clock().advance(HOUR);
+    exactly(&app, 2).await;
+    assert_eq!(sent(&app).await, ["three", "four"], "the first refusal pauses nothing");
     // Only this operation of this project is paused, and another one that succeeds does not end it.
     operator.post_json("/api/analytics/views", &[("project", "docs")]).await;
     let notices = [notice(&operator, "docs").await, notice(&operator, "api").await];
@@ -396,12 +415,15 @@ async fn two_refused_prompts_pause_their_operation_until_it_succeeds() {
     assert!(page.contains("Paused, next try"), "{page}");
 
     refuses(&app, &[]).await;
-    for (count, job) in jobs.iter().enumerate() {
-        app.clock().advance(HOUR);
-        exactly(&app, count + 1).await;
+    app.clock().advance(Duration::from_secs(299));
+    exactly(&app, 0).await;
+    app.clock().advance(Duration::from_secs(1));
+    exactly(&app, 3).await;
+    assert_eq!(sent(&app).await, ["five", "three", "four"]);
+    for job in &jobs {
         assert_eq!(operator.job(job).await["state"], "active");
-        assert_eq!(notice(&operator, "docs").await, json!(null));
     }
+    assert_eq!(notice(&operator, "docs").await, json!(null));
 }
 
 #[tokio::test]
