@@ -17,6 +17,12 @@ pub struct Day(Date);
 /// The maximum length of a range that a person or a program requests. Every range of [`DayRange::new`] observes it.
 pub const RANGE_MAX_DAYS: i64 = 1_100;
 
+/// The first day whose year has four digits.
+const FIRST: Date = match Date::from_ordinal_date(0, 1) {
+    Ok(first) => first,
+    Err(_) => Date::MIN,
+};
+
 /// A range of days, both ends **inclusive**, never empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "server", derive(utoipa::ToSchema))]
@@ -53,10 +59,10 @@ impl Day {
         }
     }
 
-    /// `days` later, or earlier if negative; clamped to the calendar's ends.
+    /// `days` later, or earlier if negative; clamped to the years 0 to 9999.
     pub fn plus_days(self, days: i64) -> Self {
-        let end = if days < 0 { Date::MIN } else { Date::MAX };
-        Self(self.0.checked_add(Duration::days(days)).unwrap_or(end))
+        let end = if days < 0 { FIRST } else { Date::MAX };
+        Self(self.0.checked_add(Duration::days(days)).unwrap_or(end).max(FIRST))
     }
 
     /// The start of the day, in UTC.
@@ -157,7 +163,7 @@ impl DayRange {
         let mut missing = Vec::new();
         let mut next = self.from;
         for day in there.into_iter().filter(|day| self.contains(*day)) {
-            missing.extend(Self::spanning(next, day.plus_days(-1)));
+            missing.extend((next < day).then(|| Self { from: next, to: day.plus_days(-1) }));
             next = day.plus_days(1);
         }
         missing.extend(Self::spanning(next, self.to));
@@ -301,6 +307,17 @@ mod tests {
             let are_apart = missing.windows(2).all(|pair| pair[0].to().plus_days(1) < pair[1].from());
             assert!(are_apart, "{missing:?}");
         }
+    }
+
+    #[test]
+    fn every_computed_day_has_a_year_of_four_digits() {
+        let (first, last) = (day("0000-01-01"), day("9999-12-31"));
+        assert_eq!((first.plus_days(-1), first.plus_days(-9_999_999), first.monday()), (first, first, first));
+        assert_eq!((last.plus_days(1), last.plus_days(9_999_999)), (last, last));
+        assert_eq!(DayRange::ending(day("0000-01-03"), 28), DayRange { from: first, to: day("0000-01-03") });
+        let second = day("0000-01-02");
+        let rest = DayRange { from: second, to: second };
+        assert_eq!(DayRange { from: first, to: second }.without([first]), [rest]);
     }
 
     #[test]
