@@ -5,10 +5,15 @@ use wiremock::ResponseTemplate;
 
 use crate::helpers::{Browser, New, PASSWORD, TestApp, TestResponse, intent, remote_job};
 
-/// The path of a redirect, which must lead to an own page.
+/// The status of a redirect after a form that did something.
+const DONE: u16 = 302;
+/// The status of a redirect after a refused form.
+const REFUSED: u16 = 303;
+
+/// The path of a redirect with this status, which must lead to an own page.
 #[track_caller]
-fn own_path(app: &TestApp, response: &TestResponse) -> String {
-    assert!([302, 303].contains(&response.status), "{}: {}", response.status, response.text);
+fn own_path(app: &TestApp, status: u16, response: &TestResponse) -> String {
+    assert_eq!(response.status, status, "{}", response.text);
     let location = response.location();
     let path = location.strip_prefix(&app.origin()).unwrap_or(location);
     assert!(path.starts_with('/') && !path.starts_with("//"), "{location}");
@@ -25,7 +30,7 @@ async fn started_job_form_redirects_to_the_job() {
     app.upstream.accepts_jobs().await;
     let operator = app.operator().await;
     let form = format!("{}/p/docs/jobs/new", app.origin());
-    let path = own_path(&app, &create(&operator, "Fix typos in the guides", Some(&form)).await);
+    let path = own_path(&app, DONE, &create(&operator, "Fix typos in the guides", Some(&form)).await);
     let list = operator.post_json("/api/jobs/list", &[("project", "docs")]).await;
     let job = &list["jobs"][0];
     assert_eq!(path, format!("/p/docs/jobs/{}", job["id"].as_str().unwrap()));
@@ -43,7 +48,7 @@ async fn started_job_form_redirects_to_the_job() {
     ];
     let referer = format!("{}{path}", app.origin());
     let followed = operator.submit("/api/jobs/message", &pairs, Some(&referer)).await;
-    assert_eq!(own_path(&app, &followed), path);
+    assert_eq!(own_path(&app, DONE, &followed), path);
     assert!(operator.get(&path).await.text.contains("And more"));
 }
 
@@ -54,7 +59,7 @@ async fn rejected_job_form_redirects_to_the_job() {
     for (status, state) in [(400, "rejected"), (500, "unknown")] {
         app.upstream.reset().await;
         app.upstream.on_create(ResponseTemplate::new(status)).await;
-        let path = own_path(&app, &create(&operator, "Fix typos", None).await);
+        let path = own_path(&app, DONE, &create(&operator, "Fix typos", None).await);
         let page = operator.get(&path).await;
         assert!(page.text.contains(&format!("data-status=\"{state}\"")), "{path}");
         assert!(page.text.contains("Fix typos"));
@@ -67,7 +72,7 @@ async fn refused_form_returns_with_reason_and_text() {
     let operator = app.operator().await;
     let form = format!("{}/p/docs/jobs/new", app.origin());
     let text = format!("keep me {}", "x".repeat(32_768));
-    let path = own_path(&app, &create(&operator, &text, Some(&form)).await);
+    let path = own_path(&app, REFUSED, &create(&operator, &text, Some(&form)).await);
     assert_eq!(path, "/p/docs/jobs/new", "nothing is added to the address");
     let page = operator.get(&path).await;
     assert_eq!(page.status, 200);
@@ -76,8 +81,11 @@ async fn refused_form_returns_with_reason_and_text() {
 
     // It is shown once, and a second error too.
     assert!(!operator.get(&path).await.text.contains("can be sent"), "it is shown again");
-    let again =
-        own_path(&app, &create(&operator, " ", Some(&format!("{}{path}?path=/faq", app.origin()))).await);
+    let again = own_path(
+        &app,
+        REFUSED,
+        &create(&operator, " ", Some(&format!("{}{path}?path=/faq", app.origin()))).await,
+    );
     assert_eq!(again, "/p/docs/jobs/new?path=/faq");
     let page = operator.get(&again).await;
     assert!(page.text.contains("the prompt is empty"), "the second reason is not on the page");
@@ -89,7 +97,7 @@ async fn sign_in_and_sign_out_work_without_javascript() {
     let person = app.anonymous();
     let page = format!("{}/login?next=%2Fp%2Fapi%2Fjobs", app.origin());
     let wrong = [("username", "olga"), ("password", "not/it&at=all"), ("next", "/p/api/jobs")];
-    let path = own_path(&app, &person.submit("/api/session/login", &wrong, Some(&page)).await);
+    let path = own_path(&app, REFUSED, &person.submit("/api/session/login", &wrong, Some(&page)).await);
     assert_eq!(path, "/login?next=%2Fp%2Fapi%2Fjobs", "nothing is added to the address");
     let form = person.get(&path).await;
     assert!(form.text.contains("Incorrect username or password."), "the reason is not on the page");
@@ -100,11 +108,11 @@ async fn sign_in_and_sign_out_work_without_javascript() {
     let right = [("username", "olga"), ("password", PASSWORD), ("next", "/p/api/jobs")];
     let response =
         person.submit("/api/session/login", &right, Some(&format!("{}{path}", app.origin()))).await;
-    assert_eq!(own_path(&app, &response), "/p/api/jobs");
+    assert_eq!(own_path(&app, DONE, &response), "/p/api/jobs");
     assert_eq!(person.get("/p/api/jobs").await.status, 200);
     let response =
         person.submit("/api/session/logout", &[], Some(&format!("{}/p/api/jobs", app.origin()))).await;
-    assert_eq!(own_path(&app, &response), "/login");
+    assert_eq!(own_path(&app, DONE, &response), "/login");
     assert_eq!(person.get("/p/api/jobs").await.status, 303);
 }
 
