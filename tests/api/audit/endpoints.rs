@@ -103,7 +103,7 @@ impl Recorded {
     ) -> TestResponse {
         let before = records(app).await.len();
         let response = call.await;
-        assert!((200..400).contains(&response.status), "{endpoint}: {}", response.text);
+        assert_eq!(response.status, 200, "{endpoint}: {}", response.text);
         assert!(records(app).await.len() > before, "{endpoint} left no record");
         self.0.borrow_mut().insert(endpoint.to_owned());
         response
