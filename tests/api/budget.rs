@@ -113,17 +113,17 @@ async fn concurrent_creates_never_exceed_the_budget() {
     let intents: Vec<String> = (0..8).map(|_| intent()).collect();
     let responses = join_all(intents.iter().map(|sent| operator.create("Fix typos", sent))).await;
     assert_eq!(app.upstream.posts().await.len(), 2);
+    let mut states = Vec::new();
     for response in &responses {
         match response.status {
-            200 => assert!(
-                ["active", "queued"].contains(&response.json()["state"].as_str().unwrap()),
-                "{}",
-                response.text
-            ),
+            200 => states.push(response.json()["state"].as_str().unwrap().to_owned()),
             _ => drop(response.refused(429, "budget_spent")),
         }
     }
-    let accepted = responses.iter().filter(|response| response.status == 200).count();
+    // Others may have seen a free call that another one took, and are in the queue.
+    let accepted = states.len();
+    states.retain(|state| state != "queued");
+    assert_eq!(states, ["active", "active"]);
     until("every accepted prompt is sent", async || {
         app.clock().advance(HOUR);
         (app.upstream.posts().await.len() == accepted).then_some(())
