@@ -24,10 +24,7 @@ async fn paths_and_notes_are_escaped() {
         let page = operator.get(&format!("/p/docs/analytics?{query}")).await;
         assert_eq!(page.status, 200, "{query}");
         let html = page.text;
-        assert!(
-            html.contains("&gt;&lt;img src=x onerror=alert(1)&gt;&amp;amp;") || query.contains("folder"),
-            "{html}"
-        );
+        assert!(html.contains("&gt;&lt;img src=x onerror=alert(1)&gt;&amp;amp;"), "{html}");
         assert!(html.contains("&lt;script&gt;alert(1)"), "{html}");
         assert!(!html.contains("<img") && !html.contains("<script>alert"), "{html}");
     }
