@@ -158,6 +158,7 @@ async fn link_to_another_host_is_not_tracked() {
         assert_eq!((&request["state"], &request["tracked"]), (&json!("unknown"), &json!(false)), "{link}");
     }
     let queries = tracked.host.queries().await;
+    assert!(!queries.is_empty());
     assert!(queries.iter().all(|query| query.headers["authorization"] == format!("Bearer {TOKEN}")));
 }
 

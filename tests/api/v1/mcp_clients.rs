@@ -244,7 +244,11 @@ async fn optional_arguments_accept_null() {
 async fn schemas_have_no_formats_of_integers() {
     let app = TestApp::start().await;
     let script = Script::of(&app).await;
-    for tool in script.described_tools().await {
+    let nested = json!({"properties": {"limit": {"oneOf": [{"format": "int32"}]}}});
+    assert_eq!(formats_in(&nested), ["int32"], "a format is found wherever it is");
+    let tools = script.described_tools().await;
+    assert!(!tools.is_empty());
+    for tool in tools {
         let schema = &tool["inputSchema"];
         assert_eq!((&schema["type"], schema["properties"].is_object()), (&json!("object"), true), "{tool}");
         let formats = formats_in(schema);
