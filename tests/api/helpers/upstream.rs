@@ -76,6 +76,15 @@ impl Upstream {
         self.on_create(fresh).await;
     }
 
+    /// Accepts every follow-up: its job is active.
+    pub(crate) async fn accepts_follow_ups(&self) {
+        let continued = |request: &Request| {
+            let job = request.url.path_segments().unwrap().nth_back(1).unwrap();
+            ResponseTemplate::new(200).set_body_json(remote_job(job, "active"))
+        };
+        self.on_follow_up(continued).await;
+    }
+
     pub(crate) async fn on_create(&self, response: impl Respond + 'static) {
         self.on("POST", CREATE, response).await;
     }

@@ -255,8 +255,7 @@ async fn follow_up_is_sent_once_for_each_key() {
     let app = app().await;
     let script = Script::of(&app).await;
     let job = started(&script, "first", json!({"prompt": "Fix typos"})).await;
-    let continued = remote_job(job["platform_id"].as_str().unwrap(), "active");
-    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(continued)).await;
+    app.upstream.accepts_follow_ups().await;
     let messages = format!("{}/messages", path_of(&job));
     for _ in 0..2 {
         let sent = script.post(&messages, "second", &json!({"prompt": "And links"})).await;

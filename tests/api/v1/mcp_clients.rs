@@ -58,9 +58,7 @@ fn calls(job: &str, more: impl Fn(&str) -> Value) -> BTreeMap<&'static str, Valu
 async fn app_with_data() -> (TestApp, Script, String) {
     let app = TestApp::with(at(NOON)).await;
     app.upstream.accepts_jobs().await;
-    app.upstream
-        .on_follow_up(wiremock::ResponseTemplate::new(200).set_body_json(json!({"success": true})))
-        .await;
+    app.upstream.accepts_follow_ups().await;
     let mut archive = Archive::of(&app).await;
     archive.write(day("2026-11-19"), rows(&[("/down", 60, 0)])).await;
     archive.write(day("2026-11-20"), rows(&[("/down", 30, 0)])).await;

@@ -1,7 +1,6 @@
 //! A repeated request with the same idempotency key gets the first answer, whatever changed since.
 
 use serde_json::Value;
-use wiremock::ResponseTemplate;
 
 use super::Script;
 use crate::api_tokens::{create, problem};
@@ -86,13 +85,14 @@ async fn key_of_a_template_and_of_its_text_are_different_requests() {
 #[tokio::test]
 async fn stricter_limit_does_not_change_the_answer() {
     let mut app = app().await;
-    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(json!({"success": true}))).await;
+    app.upstream.accepts_follow_ups().await;
     let mut script = Script::of(&app).await;
     let body = json!({"prompt": "Fix typos in e\u{301}t\u{e9}"});
     let job = script.post(JOBS, "first", &body).await.json();
     let messages = format!("{JOBS}/{}/messages", job["id"].as_str().unwrap());
     let followed_up = script.post(&messages, "second", &body).await;
     assert_eq!(followed_up.status, 201, "{}", followed_up.text);
+    assert_eq!(followed_up.json()["follow_ups"][0]["state"], "accepted");
     app.restart_with(|settings| settings.prompt_max = 5).await;
     script.client = app.anonymous();
     for (path, key) in [(JOBS, "first"), (messages.as_str(), "second")] {

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use model::audit::Outcome;
 use serde_json::Value;
-use wiremock::ResponseTemplate;
 
 use super::Script;
 use super::description::{description, endpoints};
@@ -22,7 +21,7 @@ fn fields(body: &Value) -> BTreeSet<&str> {
 async fn changes_show_no_text_to_a_token_without_reading() {
     let app = TestApp::start().await;
     app.upstream.accepts_jobs().await;
-    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(json!({"success": true}))).await;
+    app.upstream.accepts_follow_ups().await;
     let olga = app.operator().await;
     let job = olga.create(SECRET, &intent()).await.json();
     let id = job["id"].as_str().unwrap();
@@ -47,6 +46,8 @@ async fn changes_show_no_text_to_a_token_without_reading() {
             };
             assert_eq!(fields(&body), expected.iter().copied().collect(), "{path}");
             assert!(!response.text.contains(SECRET), "{path}: {}", response.text);
+            let sent = body.get("follow_up_state");
+            assert!(sent.is_none_or(|state| state == "accepted"), "{body}");
             changed += 1;
         }
     }
