@@ -196,9 +196,9 @@ async fn incomplete_request_ends_after_thirty_seconds() {
     let (address, cases) =
         (app.address(), ["", "GET", "GET /healthz HTTP/1.1\r\nhost: x\r\nx-more: ", &post]);
     let ends = join_all(cases.map(|request| response_to(address, request))).await;
-    for (request, response) in cases.iter().zip(&ends) {
-        assert!(!response.contains(" 200 "), "{request:?}: {response}");
-    }
+    // Without a complete head, there is nothing to respond to.
+    assert_eq!(ends[..3], ["", "", ""]);
+    assert_eq!(status(&ends[3]), "408");
     assert!(ends[3].contains("408") && ends[3].contains("took too long"), "{}", ends[3]);
 }
 
