@@ -207,6 +207,6 @@ async fn unconfigured_proxy_is_reported_once_and_to_administrators() {
     let app = TestApp::with(Settings { access, ..Settings::default() }).await;
     let proxy = app.anonymous_from(IpAddr::from([127, 0, 77, 14]));
     let request = proxy.request(reqwest::Method::GET, "/login").header("x-forwarded-for", "192.0.2.1");
-    proxy.send(request).await;
+    assert_eq!(proxy.send(request).await.status, 200);
     assert!(app.state().unknown_proxy.seen().is_none(), "it is trusted");
 }

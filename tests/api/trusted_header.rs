@@ -204,7 +204,9 @@ async fn proxy_groups_give_projects_and_without_one_none() {
     // Accounts of administrators keep their assigned projects.
     assert_eq!(seen("olga", "writers").await, "docs api");
     let ada = app.sign_in("ada").await;
-    app.manage(&ada, "change", "vera", &[("role", "viewer"), ("projects", "docs")]).await;
+    let one = [("role", "viewer"), ("projects", "docs")];
+    assert_eq!(app.manage(&ada, "change", "vera", &one).await.status, 200);
+    assert_eq!(seen("vera", "writers").await, "docs");
     assert_eq!(seen("vera", "all").await, "docs api");
 
     let app = with(Some("all=viewer"), "writers=docs").await;
