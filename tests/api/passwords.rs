@@ -55,7 +55,7 @@ async fn password_change_attempts_are_rate_limited() {
     }
     let response = change(&olga, PASSWORD, NEW).await;
     assert_eq!(response.status, 429, "{}", response.text);
-    assert!(response.header("retry-after").parse::<u64>().unwrap() <= 60);
+    assert!((1..=60).contains(&response.header("retry-after").parse::<u64>().unwrap()));
 }
 
 #[tokio::test]

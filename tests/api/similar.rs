@@ -148,9 +148,15 @@ async fn longest_and_hostile_prompts_are_compared() {
     obedient(&app).await;
     let operator = app.operator().await;
     let long: String = (0..32_768).map(|n| char::from(b'a' + (n % 7) as u8)).collect();
-    for prompt in [&long, "</textarea><script>alert(1)</script>", "\u{202E}\u{1F4DA}", "' OR 1=1 --"] {
+    // Two signs without a letter are too little to compare.
+    for (prompt, found) in [
+        (long.as_str(), 1),
+        ("</textarea><script>alert(1)</script>", 1),
+        ("\u{202E}\u{1F4DA}", 0),
+        ("' OR 1=1 --", 1),
+    ] {
         operator.created(prompt).await;
-        assert!(similar(&operator, prompt, "/x,\u{7}").await.len() <= 5, "{prompt:.30}");
+        assert_eq!(similar(&operator, prompt, "/x,\u{7}").await.len(), found, "{prompt:.30}");
     }
     app.anonymous()
         .post("/api/jobs/similar", &[("project", "docs"), ("prompt", "x")])

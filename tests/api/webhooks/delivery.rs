@@ -241,6 +241,7 @@ async fn silent_receiver_delays_no_other_receiver() {
     hooked(&admin, &receiver).await;
     let silent = silent_receiver(&app, &admin, 6).await;
     until("the other one has all events", async || (heard(&receiver).await.len() == 6).then_some(())).await;
+    until("the silent one has an event", async || (silent.requests() > 0).then_some(())).await;
     // Each request ends after ten seconds.
     assert!(silent.requests() < 4, "{} requests", silent.requests());
 }
