@@ -93,8 +93,8 @@ mod tests {
 
     #[test]
     fn right_to_write_is_taken_once() {
-        let first = Docket::take();
-        assert!(first.is_none() || Docket::take().is_none());
+        // No other test of this process takes it.
+        assert!(Docket::take().is_some());
         assert!(Docket::take().is_none());
     }
 }

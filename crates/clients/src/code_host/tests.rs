@@ -34,6 +34,7 @@ fn token() -> ApiKey {
 
 #[track_caller]
 fn assert_only_one_failed(batch: &Batch, bad: usize) {
+    assert!(bad < batch.found.len(), "{batch:?}");
     for (index, found) in batch.found.iter().enumerate() {
         match index == bad {
             true => assert_eq!(*found, Fetched::Failed(CheckFailure::Unusable)),
