@@ -49,8 +49,8 @@ async fn last_administrator_cannot_be_demoted_or_disabled() {
     let ada = app.sign_in("ada").await;
     // Neither counts as an administrator: one has not accepted the invite, the other is disabled.
     ada.invite("ivan", "admin", "").await;
-    app.manage(&ada, "change", "otto", &[("role", "admin")]).await;
-    app.manage(&ada, "disable", "otto", &[]).await;
+    app.managed(&ada, "change", "otto", &[("role", "admin")]).await;
+    app.managed(&ada, "disable", "otto", &[]).await;
     for (verb, more) in [("disable", &[][..]), ("change", &[("role", "operator")])] {
         let message = app.manage(&ada, verb, "ada", more).await.refused(409, "conflict");
         assert!(message.contains("last administrator"), "{message}");
@@ -60,7 +60,7 @@ async fn last_administrator_cannot_be_demoted_or_disabled() {
     let refused = Installation::new().set("DOCKET_DATABASE_URL", &url).run(&["user", "disable", "ada"]);
     assert!(refused.code == Some(1) && refused.stderr.contains("last administrator"), "{refused:?}");
 
-    app.manage(&ada, "enable", "otto", &[]).await;
+    app.managed(&ada, "enable", "otto", &[]).await;
     assert_eq!(app.manage(&ada, "change", "ada", &[("role", "operator")]).await.status, 200);
     assert!(!ada.is_signed_in().await);
 }
@@ -69,7 +69,7 @@ async fn last_administrator_cannot_be_demoted_or_disabled() {
 async fn concurrent_demotions_leave_one_administrator() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
-    app.manage(&ada, "change", "otto", &[("role", "admin")]).await;
+    app.managed(&ada, "change", "otto", &[("role", "admin")]).await;
     let otto = app.sign_in("otto").await;
     let (one, other) = futures::join!(
         app.manage(&ada, "change", "otto", &[("role", "viewer")]),
@@ -120,7 +120,7 @@ async fn account_list_escapes_usernames() {
         .await
         .unwrap();
     ada.invite("ivan", "viewer", "docs").await;
-    app.manage(&ada, "disable", "otto", &[]).await;
+    app.managed(&ada, "disable", "otto", &[]).await;
     let page = ada.get("/admin/users").await;
     assert_eq!(page.status, 200);
     for text in ["ada", "olga", "otto", "vera", "Disabled", "Invited", "Active", "just now", "Never"] {

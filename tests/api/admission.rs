@@ -314,9 +314,9 @@ async fn first_request_through_the_proxy_accepts_the_invitation_once() {
 async fn invitation_on_hold_admits_nobody_through_the_proxy() {
     let app = app(None, Clock::frozen(NOON)).await;
     let ada = app.sign_in("ada").await;
-    app.manage(&ada, "change", "olga", &[("role", "admin")]).await;
+    app.managed(&ada, "change", "olga", &[("role", "admin")]).await;
     app.operator().await.invite("ivan", "admin", "").await;
-    app.manage(&ada, "disable", "olga", &[]).await;
+    app.managed(&ada, "disable", "olga", &[]).await;
     for _ in 0..2 {
         let message = named(&app, "ivan").await.refused(403, "forbidden");
         assert!(message.contains("on hold"), "{message}");

@@ -68,9 +68,9 @@ async fn invited_user_cannot_sign_in_before_using_the_link() {
     for wrong in ["", "x", &link[1..], &format!("{link}x"), "' OR 1=1 --"] {
         app.anonymous().accept(wrong, CHOSEN).await.refused(403, "forbidden");
     }
-    app.manage(&ada, "disable", "ivan", &[]).await;
+    app.managed(&ada, "disable", "ivan", &[]).await;
     app.anonymous().accept(&link, CHOSEN).await.refused(403, "forbidden");
-    app.manage(&ada, "enable", "ivan", &[]).await;
+    app.managed(&ada, "enable", "ivan", &[]).await;
     assert_eq!(app.anonymous().accept(&link, CHOSEN).await.status, 200);
 }
 

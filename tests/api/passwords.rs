@@ -40,10 +40,12 @@ async fn weak_or_overlong_passwords_are_refused() {
     }
     app.sign_in_with_password("olga").await;
     let installation = Installation::new();
+    let add = ["user", "add", "eva", "--role", "viewer"];
     for bad in ["eleven char", "password1234", "abababababab"] {
-        let refused = installation.run_with_input(&["user", "add", "eva", "--role", "viewer"], bad);
+        let refused = installation.run_with_input(&add, bad);
         assert_eq!(refused.code, Some(1), "{bad}: {refused:?}");
     }
+    assert_eq!(installation.run_with_input(&add, PASSWORD).code, Some(0));
 }
 
 #[tokio::test]
@@ -83,9 +85,10 @@ async fn failed_sign_ins_are_indistinguishable() {
     let installation = Installation::configured("http://127.0.0.1:9")
         .set("DOCKET_LOG", "info,docket_service::auth::password=trace");
     for name in ["olga", "otto"] {
-        installation.run_with_input(&["user", "add", name, "--role", "viewer"], PASSWORD);
+        let added = installation.run_with_input(&["user", "add", name, "--role", "viewer"], PASSWORD);
+        assert_eq!(added.code, Some(0), "{added:?}");
     }
-    installation.run(&["user", "disable", "otto"]);
+    assert_eq!(installation.run(&["user", "disable", "otto"]).code, Some(0));
     let server = installation.serve(&[]);
     let address = server.address().await;
     let hashed = || server.output().matches("hashing a password").count();
@@ -102,5 +105,6 @@ async fn failed_sign_ins_are_indistinguishable() {
         }
         responses.push((response.status, response.headers, response.text));
     }
+    assert_eq!(responses[0].0, 401);
     assert!(responses.iter().all(|response| *response == responses[0]), "{responses:#?}");
 }

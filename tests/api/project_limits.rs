@@ -102,9 +102,9 @@ async fn project_limit_can_be_lifted_and_exempts_administrators() {
     };
     limited(&app, "docs").await;
     assert_eq!(seen("olga").await, 1);
-    app.manage(&ada, "change", "olga", &[("role", "admin"), ("projects", "docs")]).await;
+    app.managed(&ada, "change", "olga", &[("role", "admin"), ("projects", "docs")]).await;
     assert_eq!(seen("olga").await, 2);
-    app.manage(&ada, "change", "olga", &[("role", "operator")]).await;
+    app.managed(&ada, "change", "olga", &[("role", "operator")]).await;
     assert_eq!(seen("olga").await, 2);
 }
 

@@ -141,7 +141,7 @@ async fn password_link_requires_a_password_and_an_enabled_user() {
     let invitation = ada.invite("ivan", "viewer", "").await;
     app.manage(&ada, "password-link", "ivan", &[]).await.refused(409, "conflict");
     assert_eq!(app.anonymous().accept(&invitation, CHOSEN).await.status, 200);
-    app.manage(&ada, "disable", "olga", &[]).await;
+    app.managed(&ada, "disable", "olga", &[]).await;
     app.manage(&ada, "password-link", "olga", &[]).await.refused(409, "conflict");
     assert_eq!(app.ledger().count("SELECT COUNT(*) FROM password_links").await, 0);
 }

@@ -54,7 +54,7 @@ async fn command_creates_lists_and_revokes_a_token() {
 async fn command_refuses_what_the_owner_may_not_do() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;
-    app.manage(&ada, "change", "olga", &[("role", "viewer"), ("projects", "docs")]).await;
+    app.managed(&ada, "change", "olga", &[("role", "viewer"), ("projects", "docs")]).await;
     app.state().store.set_disabled((&work_at(app.clock().now())).into(), "otto", true).await.unwrap();
     ada.invite("ida", "operator", "").await;
     let create = ["create", "--name", "CI", "--scopes"];

@@ -118,12 +118,12 @@ async fn token_is_limited_by_the_present_rights_of_its_owner() {
     let docs = create(&olga, &[("access", "selected"), ("projects", "docs")]).await;
     assert_eq!(project_ids(&app, &docs).await, ["docs"]);
     let ada = app.sign_in("ada").await;
-    app.manage(&ada, "change", "olga", &[("role", "viewer"), ("projects", "api")]).await;
+    app.managed(&ada, "change", "olga", &[("role", "viewer"), ("projects", "api")]).await;
     let response = with_token(&app, PROJECTS, &all).await.json();
     let expected = json!({"projects": [{"id": "api", "name": "API reference", "scopes": ["jobs:read"]}]});
     assert_eq!(response, expected, "a viewer of one project");
     assert_eq!(project_ids(&app, &docs).await, Vec::<String>::new());
-    app.manage(&ada, "change", "olga", &[("role", "admin")]).await;
+    app.managed(&ada, "change", "olga", &[("role", "admin")]).await;
     assert_eq!(project_ids(&app, &docs).await, ["docs"], "an administrator sees all projects, the token one");
 }
 

@@ -222,7 +222,7 @@ async fn people(recorded: &Recorded) {
     recorded.call(&app, &ada, "/api/users/invite", &invite).await;
     recorded.manage(&app, &ada, "renew", "ivan").await;
     recorded.manage(&app, &ada, "withdraw", "ivan").await;
-    app.manage(&ada, "change", "otto", &[("role", "admin")]).await;
+    app.managed(&ada, "change", "otto", &[("role", "admin")]).await;
     let link = app.sign_in("otto").await.invite("ivan", "viewer", "").await;
     recorded.manage(&app, &ada, "disable", "otto").await;
     recorded.manage(&app, &ada, "release-invitation", "ivan").await;

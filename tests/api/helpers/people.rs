@@ -27,6 +27,12 @@ impl TestApp {
         }
         by.post(&format!("/api/users/{verb}"), &pairs).await
     }
+
+    /// As [`Self::manage`], which must succeed.
+    pub(crate) async fn managed(&self, by: &Browser, verb: &str, name: &str, more: &[(&str, &str)]) {
+        let response = self.manage(by, verb, name, more).await;
+        assert_eq!(response.status, 200, "{verb} {name}: {}", response.text);
+    }
 }
 
 impl Browser {
