@@ -208,7 +208,7 @@ async fn other_draft_is_opened_and_discarded_without_javascript() {
     let discard = [("project", "docs"), ("form", KEY), ("base", at.as_str()), ("text", "")];
     let response = operator.submit(DRAFT, &discard, Some(&referer)).await;
     assert_eq!(response.status, 302, "{}", response.text);
-    assert!(!operator.get("/p/docs/jobs/new").await.text.contains("Other drafts"));
+    assert!(!operator.page("/p/docs/jobs/new").await.contains("Other drafts"));
 }
 
 #[tokio::test]

@@ -123,7 +123,7 @@ async fn draft_is_discarded_without_javascript() {
     let response = operator.submit(DRAFT, &fields, Some(&referer)).await;
     let path = response.location().trim_start_matches(&app.origin()).trim_end_matches('?');
     assert_eq!((response.status, path), (302, "/p/docs/jobs/new"));
-    assert!(!operator.get("/p/docs/jobs/new").await.text.contains("Away with it"));
+    assert!(!operator.page("/p/docs/jobs/new").await.contains("Away with it"));
 }
 
 #[tokio::test]

@@ -225,18 +225,18 @@ async fn only_the_posting_browser_gets_the_message() {
     let referer = format!("{}{USERS}", app.origin());
     assert_eq!(ada.submit("/api/users/invite", &pairs, Some(&referer)).await.status, 302);
     let flash = format!("{COOKIE}={}", id(&ada).unwrap());
-    assert!(!elsewhere.get(USERS).await.text.contains("/setup#token="), "another browser of the same user");
+    assert!(!elsewhere.page(USERS).await.contains("/setup#token="), "another browser of the same user");
     for other in [&olga, &elsewhere] {
         other.set_cookie(&format!("{}; {flash}", other.cookie().unwrap()));
     }
-    let other_session = elsewhere.get(USERS).await.text;
+    let other_session = elsewhere.page(USERS).await;
     assert!(!other_session.contains("/setup#token="), "another session of the same user with the cookie");
     for path in [USERS, "/account", "/p/docs"] {
         assert!(!olga.get(path).await.text.contains("/setup#token="), "another user with the cookie, {path}");
     }
     let anonymous = app.anonymous();
     anonymous.set_cookie(&flash);
-    assert!(!anonymous.get("/login").await.text.contains("/setup#token="), "no session, with the cookie");
+    assert!(!anonymous.page("/login").await.contains("/setup#token="), "no session, with the cookie");
     assert!(ada.get(USERS).await.text.contains("/setup#token="), "she does not get it any more");
 }
 

@@ -87,7 +87,7 @@ async fn bell_counts_news_until_the_page_is_opened() {
     assert_eq!(looked_at(&app, "olga").await, None, "to see the overview is not to look");
 
     app.clock().advance(std::time::Duration::from_secs(60));
-    let bell = olga.get("/p/docs/notifications").await.text;
+    let bell = olga.page("/p/docs/notifications").await;
     assert!(!bell.contains("Notifications, "), "no number where they are read: {bell}");
     assert_eq!((unread(&olga).await, unread(&vera).await), (counts(0), counts(3)));
     let overview = olga.get("/p/docs").await.text;

@@ -124,7 +124,7 @@ async fn job_effect_compares_weeks_without_the_day_itself() {
             html.contains("name=\"from\" value=\"2026-10-26\"") && html.contains("Fetch these days"),
             "{html}"
         );
-        assert!(!viewer.get(page).await.text.contains("Fetch these days"), "a viewer spends nothing");
+        assert!(!viewer.page(page).await.contains("Fetch these days"), "a viewer spends nothing");
     }
     let weeks = [("project", "docs"), ("from", "2026-10-26"), ("to", "2026-11-09")];
     operator.post_json("/api/history/fetch", &weeks).await;

@@ -131,7 +131,7 @@ async fn passkey_signs_in_and_redirects_to_the_requested_page() {
     assert!(browser.is_signed_in().await);
     assert!(!browser.cookie().unwrap().contains("passkey"), "{:?}", browser.cookie());
     assert_eq!(last_record(&app).await, record("olga", "sign_in", false, "passkey"));
-    assert!(!olga.get("/account").await.text.contains("Never"), "its use is not noted");
+    assert!(!olga.page("/account").await.contains("Never"), "its use is not noted");
 
     let hostile = app.anonymous();
     let credential = device.sign(&sign_in_options(&hostile).await);

@@ -123,7 +123,7 @@ async fn invalid_configuration_is_not_applied() {
     let browser = server.signed_in().await;
     let begun = metric(&browser, "docket_config_last_reload_success_timestamp_seconds").await;
     assert_eq!(metric(&browser, "docket_config_last_reload_successful").await, 1.0);
-    assert!(!browser.get("/admin/upstream").await.text.contains(ADMIN_NOTICE));
+    assert!(!browser.page("/admin/upstream").await.contains(ADMIN_NOTICE));
     for (more, words) in [
         (
             "projects = \"docs=Docs,api=API\"\napi_key_file = \"one\"\nagent_per_hour = 0",
@@ -158,7 +158,7 @@ async fn invalid_configuration_is_not_applied() {
         (metric(&browser, "docket_config_last_reload_successful").await == 1.0).then_some(())
     })
     .await;
-    assert!(!browser.get("/admin/upstream").await.text.contains(ADMIN_NOTICE));
+    assert!(!browser.page("/admin/upstream").await.contains(ADMIN_NOTICE));
     browser.create("Longer than nine", &crate::helpers::intent()).await.refused(400, "bad_input");
 }
 

@@ -249,7 +249,7 @@ async fn all_unknown_jobs_are_sent_again_by_one_decision() {
         person.post("/api/jobs/send-all-again", &[("project", project), ("as_of", as_of)]).await
     };
     let viewer = app.sign_in("vera").await;
-    assert!(!viewer.get("/p/docs/jobs?status=unknown").await.text.contains("send all again"));
+    assert!(!viewer.page("/p/docs/jobs?status=unknown").await.contains("send all again"));
     decide(&viewer, "docs", &as_of).await.refused(403, "forbidden");
     decide(&operator, "gone", &as_of).await.refused(404, "not_found");
     assert_eq!(decide(&operator, "api", &as_of).await.json(), json!({"jobs": []}));

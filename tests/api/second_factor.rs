@@ -272,7 +272,7 @@ async fn new_recovery_codes_replace_old_ones_and_are_shown_once() {
     let new: Vec<&str> =
         shown.split(r#"<code class="secret">"#).skip(1).map(|rest| rest.split('<').next().unwrap()).collect();
     assert_eq!(new.len(), 10);
-    assert!(!olga.get("/account").await.text.contains(new[0]), "they are shown again");
+    assert!(!olga.page("/account").await.contains(new[0]), "they are shown again");
     enter(&first_step(&app, "olga").await, &old[0]).await.refused(401, "unauthenticated");
     assert_eq!(enter(&first_step(&app, "olga").await, new[0]).await.status, 200);
 }
@@ -300,7 +300,7 @@ async fn enabling_it_requires_password_and_code() {
 
     let (secret, _) = switch_on(&app, &olga).await;
     olga.post("/api/second-factor/begin", &[("password", PASSWORD)]).await.refused(409, "conflict");
-    assert!(!olga.get("/account").await.text.contains(&secret), "the secret is shown after it was confirmed");
+    assert!(!olga.page("/account").await.contains(&secret), "the secret is shown after it was confirmed");
 }
 
 #[tokio::test]
@@ -353,10 +353,10 @@ async fn form_with_a_wrong_code_returns_with_an_error() {
     let page = format!("{}/login/code", app.origin());
     let response = browser.submit("/api/session/code", &[("code", "000000")], Some(&page)).await;
     assert_eq!((response.status, response.location()), (303, "/login/code"));
-    let (shown, again) = (browser.get("/login/code").await.text, browser.get("/login/code").await.text);
+    let (shown, again) = (browser.page("/login/code").await, browser.page("/login/code").await);
     assert!(shown.contains(r#"role="alert""#) && shown.contains("Incorrect code"), "{shown}");
     assert!(!again.contains("Incorrect code"), "it is shown again");
-    let forged = browser.get("/login/code?__err=%3Cscript%3Ealert(1)%3C%2Fscript%3E").await.text;
+    let forged = browser.page("/login/code?__err=%3Cscript%3Ealert(1)%3C%2Fscript%3E").await;
     assert!(!forged.contains("alert"), "{forged}");
 }
 

@@ -53,12 +53,12 @@ async fn sign_in_reports_wrong_codes_since_the_last_one() {
     let olga = first_step(&app, "olga").await;
     assert_eq!(enter(&olga, &next_code(&app, &secret)).await.status, 200);
     olga.get("/").await;
-    let (first, second) = (olga.get("/p/docs/jobs").await.text, olga.get("/p/docs/jobs").await.text);
+    let (first, second) = (olga.page("/p/docs/jobs").await, olga.page("/p/docs/jobs").await);
     assert!(first.contains("3 wrong codes were entered for your account"), "{first}");
     assert!(!second.contains("wrong codes"), "it is shown again");
     let again = first_step(&app, "olga").await;
     assert_eq!(enter(&again, &next_code(&app, &secret)).await.status, 200);
-    assert!(!again.get("/account").await.text.contains("wrong code"));
+    assert!(!again.page("/account").await.contains("wrong code"));
 }
 
 #[tokio::test]

@@ -54,7 +54,7 @@ async fn owner_is_notified_14_and_3_days_before_expiry_once_each() {
     let page = olga.get("/p/docs/notifications").await.text;
     assert!(page.contains("Nightly") && page.contains("expired"), "{page}");
     let olga = later(&app, 20).await;
-    assert!(!olga.get("/p/docs/notifications").await.text.contains("Nightly"));
+    assert!(!olga.page("/p/docs/notifications").await.contains("Nightly"));
 }
 
 #[tokio::test]

@@ -132,6 +132,13 @@ impl Browser {
         self.send(self.request(Method::GET, path).header(ACCEPT, ACCEPT_PAGE)).await
     }
 
+    /// The text of a page, which must be shown.
+    pub(crate) async fn page(&self, path: &str) -> String {
+        let response = self.get(path).await;
+        assert_eq!(response.status, 200, "{path}: {}", response.text);
+        response.text
+    }
+
     /// A form's post without the headers that identify its origin.
     pub(crate) fn form(&self, endpoint: &str, pairs: &[(&str, &str)]) -> RequestBuilder {
         self.request(Method::POST, endpoint)

@@ -145,7 +145,7 @@ async fn proposed_secret_belongs_to_the_session_that_proposed_it() {
     let secret = secret_of(&olga).await;
     let account = other.post_json("/api/account/get", &[]).await;
     assert_eq!(account["second_factor"], serde_json::json!({"state": "off"}));
-    let page = other.get("/account").await.text;
+    let page = other.page("/account").await;
     assert!(!page.contains(&secret) && !page.contains("otpauth"), "{page}");
     confirm(&other, &secret).await.refused(409, "conflict");
 
