@@ -153,6 +153,7 @@ async fn audit_page_escapes_every_field() {
     // As many as fit on a page.
     assert_eq!(shown(&page.text).len(), (Action::all().count() + 5).min(50));
     assert!(!page.text.contains("<script>alert"), "{}", page.text);
+    assert!(page.text.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{}", page.text);
 }
 
 #[tokio::test]

@@ -107,9 +107,9 @@ async fn response_containing_the_token_is_not_shown() {
         until("the host is queried", async || (tracked.host.queries().await.len() > before).then_some(()))
             .await;
         // The client of a test checks each of its responses for secrets.
-        tracked.browser.get(&format!("/p/docs/jobs/{job}")).await;
-        tracked.browser.get("/p/docs/reviews").await;
-        admin.get("/admin/upstream").await;
+        tracked.browser.page(&format!("/p/docs/jobs/{job}")).await;
+        tracked.browser.page("/p/docs/reviews").await;
+        admin.page("/admin/upstream").await;
         assert_eq!(secrets_in(&tracked.app.database_dump().await), Vec::<&str>::new(), "{status}");
         assert_eq!(leaks(), Vec::<String>::new(), "{status}");
     }
@@ -141,7 +141,7 @@ async fn hostile_text_of_the_code_host_is_limited_and_escaped() {
         "/p/docs".to_owned(),
         "/p/docs/jobs".to_owned(),
     ] {
-        let page = tracked.browser.get(&path).await.text;
+        let page = tracked.browser.page(&path).await;
         assert!(!page.contains("<script>alert") && !page.contains("<img src=x"), "{path}: {page}");
         assert!(page.len() < 400_000, "{path}: {}", page.len());
     }
