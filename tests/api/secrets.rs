@@ -71,7 +71,7 @@ async fn upstream_error_containing_the_key_is_masked() {
         app.upstream.on_create(echoing(status, agent)).await;
         app.upstream.on_views(echoing(status, analytics)).await;
         let job = operator.created("Fix typos").await;
-        operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await;
+        operator.page(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await;
         operator.post("/api/analytics/views", &[("project", "docs")]).await;
         operator.get("/p/docs/analytics").await;
         let metrics = operator.request(Method::GET, "/metrics").bearer_auth(METRICS_TOKEN);
@@ -96,7 +96,7 @@ async fn upstream_success_containing_the_key_is_masked() {
         app.upstream.on_create(echoing(201, response)).await;
         app.upstream.on_read(echoing(200, response)).await;
         let job = operator.created("Fix typos").await;
-        operator.get(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await;
+        operator.page(&format!("/p/docs/jobs/{}", job["id"].as_str().unwrap())).await;
         assert_no_secret(&app, field).await;
     }
 }
