@@ -5,12 +5,11 @@ use serde_json::Value;
 use service::response_size::FREE_MAX_BYTES;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
-use wiremock::{Request, ResponseTemplate};
 
 use super::filled::{self, Filled};
 use super::id_of;
 use crate::api_tokens::problem;
-use crate::helpers::{intent, json, remote_job, until, within_deadline};
+use crate::helpers::{intent, json, until, within_deadline};
 
 /// As many as one of the attacks had.
 const CLIENTS: usize = 84;
@@ -96,11 +95,7 @@ async fn two_unread(filled: &Filled) -> Vec<TcpStream> {
 async fn change_is_reported_although_unread_responses_use_all_permits() {
     let filled = filled::with_long_job().await;
     let app = &filled.app;
-    let accepted = |request: &Request| {
-        let remote = request.url.path_segments().unwrap().rev().nth(1).unwrap().to_owned();
-        ResponseTemplate::new(200).set_body_json(remote_job(&remote, "active"))
-    };
-    app.upstream.on_follow_up(accepted).await;
+    app.upstream.accepts_follow_ups().await;
     let (olga, client) = (app.operator().await, app.anonymous());
     let id = filled.stored.long_job.as_str();
     let ledger = app.ledger();
