@@ -129,7 +129,7 @@ test("two tabs show the same end; hidden tab sends nothing", async ({ page, cont
   await hide(other, false);
   expect((await response).status()).toBe(200);
   await expect(badge(other, job.id)).toHaveAttribute("data-status", "completed");
-  await expect(other.getByText("The agent finished without changing any files.")).toBeVisible();
+  await expect(other.getByText("The agent finished, and the platform named no pull request.")).toBeVisible();
 });
 
 test("enabled notification has the job's title and opens the job", async ({ page, api }) => {

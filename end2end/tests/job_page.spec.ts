@@ -138,7 +138,7 @@ test("failed job and job without changes offer a next step", async ({ page, api 
   const unchanged = await api.jobThat((job) => job.state === "completed" && !job.remote?.pr_link);
   await open(page, at(`/jobs/${unchanged.id}`));
   await expect(badge(page, unchanged.id)).toHaveText("Completed, no changes");
-  await expect(page.getByText("The agent finished without changing any files.")).toBeVisible();
+  await expect(page.getByText("The agent finished, and the platform named no pull request.")).toBeVisible();
   await expect(page.getByRole("main").getByRole("link", { name: /^Pull request/ })).toHaveCount(0);
 });
 

@@ -172,7 +172,15 @@ async fn link_that_the_platform_takes_back_is_shown_as_earlier() {
         let page = page_of(operator, &job).await;
         let reported = fact(&page, "Reported now").is_some_and(|fact| fact.contains("No pull request"));
         assert_eq!((reported, page.contains("Earlier:")), (is_earlier, is_earlier), "{page}");
-        assert_eq!(in_api(app, &job).await["platform_pull_request"], link);
+        let sent = in_api(app, &job).await;
+        assert_eq!(sent["platform_pull_request"], link);
+        assert_eq!(
+            (&sent["pull_request"]["url"], &sent["pull_request_is_earlier"]),
+            (&json!(LINK), &json!(is_earlier))
+        );
+        let list = operator.get("/p/docs/jobs").await.text;
+        assert!(list.contains(LINK), "{list}");
+        assert_eq!(list.contains("<span>earlier</span>"), is_earlier, "{list}");
     }
 }
 

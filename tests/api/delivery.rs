@@ -235,7 +235,7 @@ async fn follow_up_with_an_invalid_response_is_unknown() {
 async fn words_of_the_platform_are_beside_the_advice() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
-    for (status, advice) in [(401, "An administrator has to check it."), (429, "limit for this hour")] {
+    for (status, advice) in [(401, "An administrator has to check it."), (429, "own limit is reached")] {
         app.upstream.reset().await;
         app.lift_pauses().await;
         let answer = |body: Value| ResponseTemplate::new(status).set_body_json(body);

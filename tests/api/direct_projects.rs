@@ -7,7 +7,7 @@ use wiremock::ResponseTemplate;
 
 use crate::helpers::{Browser, New, Settings, TestApp, json, remote_job};
 
-const BOTH: &str = "The agent changed no file, or the platform publishes changes of this project directly.";
+const BOTH: &str = "Probably no file had to change; if the platform publishes changes of this project directly, they may be online.";
 
 fn direct(projects: &[&'static str]) -> Settings {
     Settings {

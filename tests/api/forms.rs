@@ -76,7 +76,7 @@ async fn refused_form_returns_with_reason_and_text() {
     assert_eq!(path, "/p/docs/jobs/new", "nothing is added to the address");
     let page = operator.get(&path).await;
     assert_eq!(page.status, 200);
-    assert!(page.text.contains("at most 32768 can be sent"), "the reason is not on the page");
+    assert!(page.text.contains("Docket sends at most 32768"), "the reason is not on the page");
     assert!(page.text.contains(&text), "the text is not on the page");
 
     // It is shown once, and a second error too.

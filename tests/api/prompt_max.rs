@@ -44,7 +44,7 @@ async fn overlong_prompt_returns_in_its_form_without_javascript() {
     let referer = format!("{}/p/docs/jobs/new?prompt=brought", app.origin());
     let response = operator.submit("/api/jobs/create", &fields, Some(&referer)).await;
     let page = operator.get(response.location().trim_start_matches(&app.origin())).await;
-    assert!(page.text.contains("at most 1000 can be sent"), "the limit is not on the page");
+    assert!(page.text.contains("Docket sends at most 1000"), "the limit is not on the page");
     assert!(
         page.text.contains(&text) && page.text.contains("value=\"/kept\""),
         "the text is not on the page"

@@ -16,7 +16,7 @@ pub enum PromptError {
     Empty,
     #[error("The prompt contains a NUL character, which cannot be sent. Remove it.")]
     Nul,
-    #[error("The prompt has {length} characters; at most {most} can be sent. Shorten it.")]
+    #[error("The prompt has {length} characters; Docket sends at most {most}. Shorten it.")]
     TooLong { length: usize, most: u32 },
 }
 

@@ -156,7 +156,7 @@ pub fn entries(text: &str, list: &str, most: usize) -> Result<Vec<Entry>, String
         let length = template.filled_chars(&columns);
         if length > most {
             return Err(format!(
-                "Line {number}: The prompt has {length} characters; at most {most} can be sent. Shorten it."
+                "Line {number}: The prompt has {length} characters; Docket sends at most {most}. Shorten it."
             ));
         }
         let prompt = template.filled(&columns);

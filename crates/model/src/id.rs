@@ -94,7 +94,7 @@ id!(
     /// The upstream's id of a job, as typed by a person. It cannot contain characters that change a request's path.
     RemoteId,
     is_remote_id,
-    "A platform id has 1 to 200 characters, without spaces, control characters, /, \\, %, ? or #."
+    "Docket accepts a platform id of 1 to 200 characters, without spaces, control characters, /, \\, %, ? or #."
 );
 id!(
     /// Docket's own id of a saved template.

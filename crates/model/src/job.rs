@@ -156,6 +156,9 @@ pub struct JobBadge {
     /// The upstream's raw status, for [`JobState::Other`].
     pub status: Option<String>,
     pub pr_link: Option<String>,
+    /// As [`RemoteJob::pr_link_is_earlier`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pr_link_is_earlier: bool,
     /// The state of the pull request; `None` without one.
     #[serde(default)]
     pub pr_state: Option<PullRequestState>,
@@ -393,6 +396,7 @@ impl Job {
             state: self.state,
             status: self.remote.as_ref().map(|remote| remote.status.clone()),
             pr_link: self.remote.as_ref().and_then(|remote| remote.pr_link.clone()),
+            pr_link_is_earlier: self.remote.as_ref().is_some_and(|remote| remote.pr_link_is_earlier),
             pr_state: self.pull_request.as_ref().map(|pull_request| pull_request.state),
             changed_at: self.changed_at,
             tracked: self.tracked,

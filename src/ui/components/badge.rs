@@ -132,6 +132,7 @@ mod tests {
             state,
             status: Some(status.to_owned()),
             pr_link: pr_link.map(str::to_owned),
+            pr_link_is_earlier: false,
             pr_state: pr_link.map(|_| PullRequestState::Unknown),
             changed_at: Timestamp::from_millis(0),
             tracked: true,

@@ -39,7 +39,7 @@ pub fn job_status(status: &JobBadge) -> impl IntoView + use<> {
 pub fn linked_job_status(status: &JobBadge) -> impl IntoView + use<> {
     view! {
         {job_status(status)}
-        {short_pull_request(status.pr_link.as_deref(), status.pr_state, LINK_CLASS)}
+        {short_pull_request(status.pr_link.as_deref(), status.pr_state, status.pr_link_is_earlier, LINK_CLASS)}
     }
 }
 

@@ -24,10 +24,11 @@ pub fn pull_request(link: &str, class: &'static str, of: &str) -> impl IntoView 
     }
 }
 
-/// As [`pull_request`], in the short form for rows: `#12 merged`. An empty element without `link`, so that a row gets its link in place.
+/// As [`pull_request`], in the short form for rows: `#12 merged`. `is_earlier`: the platform named it in an earlier answer. An empty element without `link`, so that a row gets its link in place.
 pub fn short_pull_request(
     link: Option<&str>,
     state: Option<PullRequestState>,
+    is_earlier: bool,
     class: &'static str,
 ) -> impl IntoView + use<> {
     let Some(link) = link else {
@@ -44,7 +45,10 @@ pub fn short_pull_request(
     };
     // Without a connection to the code host, links have no state.
     let state = state.filter(|state| *state != PullRequestState::Unknown);
-    let word = state.map(|state| state_name(state).to_ascii_lowercase());
+    let words =
+        [state.map(|state| state_name(state).to_ascii_lowercase()), is_earlier.then(|| "earlier".to_owned())];
+    let words: Vec<_> = words.into_iter().flatten().collect();
+    let word = (!words.is_empty()).then(|| words.join(", "));
     let name = word.iter().fold(name, |name, word| [&name, ", ", word].concat());
     let word = word.map(|word| view! { " " <span>{word}</span> });
     // `noreferrer` implies `noopener`.

@@ -97,7 +97,7 @@ fn row_of(project: &str, reviewed: &ReviewedJob, facts: String, end: AnyView) ->
     let request = &reviewed.pull_request;
     view! {
         <li class="review-row" data-key=reviewed.job.to_string()>
-            {short_pull_request(Some(&request.url), Some(request.state), "pr-state")}
+            {short_pull_request(Some(&request.url), Some(request.state), false, "pr-state")}
             <a class="row-target" dir="auto" href=links::job(project, reviewed.job.as_str())>{reviewed.title.clone()}</a>
             <span class="faint review-facts">{facts}</span>
             <span class="faint review-end">{end}</span>

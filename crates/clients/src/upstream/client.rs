@@ -216,24 +216,20 @@ impl Upstream {
         traces::attempted(span, status.as_u16());
         if status == StatusCode::TOO_MANY_REQUESTS {
             let pause = retry::after(response.headers().get(RETRY_AFTER), self.clock.now());
-            let words = self.quoted(&body::read(response).await.unwrap_or_default());
+            let words = self.quoted(&body::explanation(response).await);
             return Err(UpstreamError::LimitReached { pause, words });
         }
         if status == StatusCode::PAYMENT_REQUIRED {
-            let words = self.quoted(&body::read(response).await.unwrap_or_default());
+            let words = self.quoted(&body::explanation(response).await);
             return Err(UpstreamError::NoCredits { status: status.as_u16(), words });
         }
         // A proxy may send 408 although the platform has the request.
         if status.is_client_error() && status != StatusCode::REQUEST_TIMEOUT {
-            // The status decides; if the body is incomplete, only the explanation is lost.
-            let explanation = body::read(response).await.unwrap_or_default();
-            return Err(UpstreamError::Refused {
-                status: status.as_u16(),
-                message: self.explain(status, &explanation),
-            });
+            let words = self.quoted(&body::explanation(response).await);
+            return Err(UpstreamError::Refused { status: status.as_u16(), words });
         }
         if !status.is_success() {
-            let explanation = body::read(response).await.unwrap_or_default();
+            let explanation = body::explanation(response).await;
             let (status, words) = (status.as_u16(), self.quoted(&explanation));
             return Err(match status {
                 503 if says_no_credits(&explanation) => UpstreamError::NoCredits { status, words },
@@ -272,11 +268,6 @@ impl Upstream {
             .map_err(|_| UpstreamError::NotConnected("the key cannot be sent in a header".to_owned()))?;
         value.set_sensitive(true);
         Ok(value)
-    }
-
-    fn explain(&self, status: StatusCode, body: &[u8]) -> String {
-        let without = || status.canonical_reason().unwrap_or("no reason given").to_owned();
-        self.words(body).unwrap_or_else(without)
     }
 
     /// A colon and the platform's own words, or nothing.

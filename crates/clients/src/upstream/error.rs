@@ -21,9 +21,9 @@ pub enum UpstreamError {
     /// later. `words` as for [`Self::Status`].
     #[error("the platform has no AI credits left (status {status}{words})")]
     NoCredits { status: u16, words: String },
-    /// Another 4xx status than 402 and 408: definitely not accepted.
-    #[error("the platform refused with status {status}: {message}")]
-    Refused { status: u16, message: String },
+    /// Another 4xx status than 402 and 408: definitely not accepted. `words` as for [`Self::Status`].
+    #[error("the platform refused with status {status}{words}")]
+    Refused { status: u16, words: String },
     /// The deadline passed after the request was sent: may have been accepted.
     #[error("the platform did not respond in time")]
     TimedOut,
@@ -84,22 +84,20 @@ impl UpstreamError {
         match self {
             Self::NotConnected(_) => "The platform could not be reached, so nothing was started.".to_owned(),
             Self::LimitReached { words, .. } => {
-                format!(
-                    "The platform's limit for this hour is used up (status 429{words}), so nothing was started."
-                )
+                format!("The platform's own limit is reached (status 429{words}), so nothing was started.")
             }
             Self::NoCredits { status, words } => {
                 format!(
                     "The platform's AI credits are used up (status {status}{words}), so nothing was started."
                 )
             }
-            Self::Refused { status: 401, message } => {
+            Self::Refused { status: 401, words } => {
                 format!(
-                    "The platform did not accept Docket's key (status 401: “{message}”), so nothing was started. An administrator has to check it."
+                    "The platform did not accept Docket's key (status 401{words}), so nothing was started. An administrator has to check it."
                 )
             }
-            Self::Refused { message, .. } => {
-                format!("The platform refused it, so nothing was started: {message}")
+            Self::Refused { status, words } => {
+                format!("The platform refused it (status {status}{words}), so nothing was started.")
             }
             Self::TimedOut => {
                 "The platform did not answer in time. It may or may not have started the work.".to_owned()
@@ -131,25 +129,24 @@ impl From<UpstreamError> for AppError {
                 ErrorCode::UpstreamFailed,
                 "The platform could not be reached. Please try again in a moment.".to_owned(),
             ),
-            UpstreamError::Refused { status: 401, message } => (
+            UpstreamError::Refused { status: 401, words } => (
                 ErrorCode::UpstreamFailed,
                 format!(
-                    "The platform did not accept Docket's key (status 401: “{message}”). An administrator has to check it."
+                    "The platform did not accept Docket's key (status 401{words}). An administrator has to check it."
                 ),
             ),
             UpstreamError::LimitReached { words, .. } => (
                 ErrorCode::BudgetSpent,
-                format!(
-                    "The platform's limit for this hour is used up (status 429{words}). Try again later."
-                ),
+                format!("The platform's own limit is reached (status 429{words}). Try again later."),
             ),
             UpstreamError::NoCredits { status, words } => (
                 ErrorCode::UpstreamFailed,
                 format!("The platform's AI credits are used up (status {status}{words}). Try again later."),
             ),
-            UpstreamError::Refused { message, .. } => {
-                (ErrorCode::UpstreamFailed, format!("The platform refused the request: “{message}”."))
-            }
+            UpstreamError::Refused { status, words } => (
+                ErrorCode::UpstreamFailed,
+                format!("The platform refused the request (status {status}{words})."),
+            ),
             UpstreamError::BrokenOff => (
                 ErrorCode::UpstreamFailed,
                 "The platform closed the connection. Please try again in a moment.".to_owned(),

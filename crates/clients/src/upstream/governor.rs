@@ -541,7 +541,7 @@ impl Governor {
         let why = if meter.used < meter.limit {
             format!("The platform asked Docket to wait with further {}", scope.noun())
         } else {
-            format!("All {} {} of the last hour are used", meter.limit, scope.noun())
+            format!("All {} {} of Docket's hourly budget are used", meter.limit, scope.noun())
         };
         Ok(AppError::new(ErrorCode::BudgetSpent, format!("{why}, and nothing was sent. {when}.")))
     }

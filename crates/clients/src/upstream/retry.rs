@@ -156,7 +156,7 @@ mod tests {
             UpstreamError::BrokenOff,
             UpstreamError::TimedOut,
             UpstreamError::BadAnswer("cut".to_owned()),
-            UpstreamError::Refused { status: 404, message: String::new() },
+            UpstreamError::Refused { status: 404, words: String::new() },
         ];
         let helps = |operation| errors.iter().map(|error| may_help(operation, error)).collect::<Vec<_>>();
         for write in [Operation::Create, Operation::FollowUp] {

@@ -229,7 +229,7 @@ mod tests {
         backoff.project_failed(&project(), FetchFailure::NotConnected, NOW);
         assert_eq!(backoff.of(&project(), NOW).unwrap().until, NOW.plus_seconds(30));
         for (status, expected) in [(400, false), (422, false), (401, true), (403, true), (404, true)] {
-            let error = UpstreamError::Refused { status, message: String::new() };
+            let error = UpstreamError::Refused { status, words: String::new() };
             assert_eq!(concerns_project(&error), expected, "{status}");
         }
         assert!(concerns_project(&UpstreamError::NotConnected(String::new())));

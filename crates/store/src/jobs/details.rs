@@ -245,7 +245,7 @@ async fn retries(
     origin: Option<&JobId>,
 ) -> Result<(Option<LinkedJob>, Vec<LinkedJob>), StoreError> {
     let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
-        "SELECT j.id, j.state, j.remote_status, j.pr_link, {} AS pr_state, j.changed_at, j.next_poll_at, j.created_at,
+        "SELECT j.id, j.state, j.remote_status, j.pr_link, j.pr_is_earlier, {} AS pr_state, j.changed_at, j.next_poll_at, j.created_at,
              {} AS is_direct, SUBSTR(m.prompt, 1, {EXCERPT_CHARS}) AS prompt
          FROM jobs j JOIN messages m ON m.job_id = j.id AND m.position = 0
          WHERE j.project = $1 AND (j.id = $2

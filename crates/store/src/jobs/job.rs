@@ -48,6 +48,7 @@ pub(crate) fn badge(row: &AnyRow) -> Result<JobBadge, StoreError> {
         state: word(row, "state")?,
         status: row.try_get("remote_status")?,
         pr_link: row.try_get("pr_link")?,
+        pr_link_is_earlier: row.try_get::<i64, _>("pr_is_earlier")? == 1,
         pr_state: optional_word(row, "pr_state")?,
         changed_at: instant(row, "changed_at")?,
         tracked: is_tracked(row)?,

@@ -310,7 +310,7 @@ impl Store {
         let rows = self
             .rows_of(
                 &format!(
-                    "SELECT id, state, remote_status, pr_link, {} AS pr_state, changed_at, next_poll_at, project, {} AS is_direct FROM jobs WHERE id IN (",
+                    "SELECT id, state, remote_status, pr_link, pr_is_earlier, {} AS pr_state, changed_at, next_poll_at, project, {} AS is_direct FROM jobs WHERE id IN (",
                     pull_requests::state_of("jobs.id"),
                     is_direct("jobs.project")
                 ),

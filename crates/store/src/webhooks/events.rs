@@ -103,7 +103,9 @@ async fn insert(
         .await?;
     let job = job::job(&row)?;
     let Some(event) = event(&job) else { return Ok(()) };
-    let pr_link = job.remote.as_ref().and_then(|remote| remote.pr_link.as_ref());
+    // What the platform says now, and no pull request of an earlier answer.
+    let named = job.remote.as_ref().filter(|remote| !remote.pr_link_is_earlier);
+    let pr_link = named.and_then(|remote| remote.pr_link.as_ref());
     for webhook in webhooks {
         sqlx::query(
             "INSERT INTO webhook_deliveries

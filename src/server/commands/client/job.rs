@@ -145,6 +145,8 @@ struct ShownJob {
     state: JobState,
     reason: Option<String>,
     pull_request: Option<ShownPullRequest>,
+    #[serde(default)]
+    pull_request_is_earlier: bool,
 }
 
 /// The fields of a job that are printed in a list.
@@ -323,7 +325,8 @@ fn print_state(job: &ShownJob) {
 
 fn print_pull_request(job: &ShownJob) {
     if let Some(pull_request) = &job.pull_request {
-        print_line(&in_one_line(&pull_request.url));
+        let earlier = if job.pull_request_is_earlier { "  (earlier)" } else { "" };
+        print_line(&in_one_line(&format!("{}{earlier}", pull_request.url)));
     }
 }
 

@@ -211,9 +211,13 @@ fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
         JobState::Active => (Tone::Busy, "Running."),
         // The result explains it.
         JobState::Completed if has_request => return ().into_any(),
+        JobState::Completed if job.is_direct => (
+            Tone::Plain,
+            "The agent finished. The platform publishes changes of this project directly, without a pull request.",
+        ),
         JobState::Completed => (
             Tone::Plain,
-            "The agent finished without changing any files. If you expected changes, send a follow-up that says what is missing.",
+            "The agent finished, and the platform named no pull request. Probably no file had to change; if the platform publishes changes of this project directly, they may be online. If you expected changes, send a follow-up that says what is missing.",
         ),
         JobState::Failed => (
             Tone::Bad,

@@ -70,7 +70,6 @@ pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
                 </p>
                 {archived_note(job)}
                 {dismissed_note(job)}
-                {no_changes_note(job)}
                 {retries(job)}
             </div>
             <div class="actions">{earlier} {request} {dismiss} {menu}</div>
@@ -94,22 +93,6 @@ pub(super) fn is_title(prompt: &str) -> bool {
 /// Whether the explanation of the job's state has a link to start it again.
 pub(super) fn offers_again(job: &Job) -> bool {
     matches!(job.state, JobState::Rejected | JobState::Cancelled | JobState::Failed)
-}
-
-/// What a completed job without a pull request means: the platform does not say whether it changed files.
-fn no_changes_note(job: &Job) -> Option<AnyView> {
-    let badge = job.badge();
-    let text = if badge.is_published_directly() {
-        "The platform publishes changes of this project directly, without a pull request."
-    } else if badge.has_no_changes() {
-        "The platform named no pull request. The agent changed no file, or the platform publishes changes of this project directly."
-    } else {
-        return None;
-    };
-    Some(
-        view! { <p class="context">{text} " " <a href=links::help("job-states")>"Job states"</a></p> }
-            .into_any(),
-    )
 }
 
 /// Who dismissed the job and when, if it is dismissed.

@@ -19,7 +19,7 @@ pub(super) fn facts(project: &str, request: &PullRequest, pages: &PagesOfFiles) 
     if !request.tracked {
         return ().into_any();
     }
-    let link = short_pull_request(Some(&request.url), Some(request.state), LINK).into_any();
+    let link = short_pull_request(Some(&request.url), Some(request.state), false, LINK).into_any();
     let state = match request.state {
         PullRequestState::Unknown => {
             let reason = request.failure.map_or("not checked yet", failure_text);

@@ -71,7 +71,7 @@ pub(super) fn waiting(project: &str, jobs: &JobsOverview, may_act: bool) -> AnyV
     let unchanged = (jobs.no_changes > 1).then(|| {
         let fields = [("status", NO_CHANGES), ("needs", "attention")];
         let href = links::with_query(&links::jobs(project), &fields);
-        view! { <p class="more"><a href=href>{number(jobs.no_changes)} " jobs made no changes"</a></p> }
+        view! { <p class="more"><a href=href>{number(jobs.no_changes)} " jobs ended without a pull request"</a></p> }
     });
     let unknown = jobs.counts.get(&JobState::Unknown).copied().unwrap_or_default();
     let undecided = (may_act && unknown > 1).then(|| {

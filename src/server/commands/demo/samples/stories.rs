@@ -41,8 +41,7 @@ pub(super) const TEMPLATES: [(&str, &str); 3] = [
 pub(super) const PEOPLE: &[&str] = &["maya", "jonas", "priya"];
 
 /// Outcomes of deliveries, as stored.
-const REFUSED: &str =
-    "The platform refused it, so nothing was started: prompt mentions a repository this key cannot write to";
+const REFUSED: &str = "The platform refused it (status 400: “prompt mentions a repository this key cannot write to”), so nothing was started.";
 const CUT_OFF: &str = "The platform did not answer in time. It may or may not have started the work.";
 
 /// Oldest first, so that ids sort by age.

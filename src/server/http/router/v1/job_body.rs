@@ -49,6 +49,8 @@ pub(super) struct JobBody {
     /// Whether it is archived in Docket.
     archived: bool,
     pull_request: Option<PullRequestBody>,
+    /// Whether `pull_request` is from an earlier answer of the platform, which names none now.
+    pull_request_is_earlier: bool,
     /// The pull request that the platform names now; `null` if it names none, although an earlier answer did.
     platform_pull_request: Option<String>,
     /// Whether it completed without a pull request in a project whose changes the platform publishes directly.
@@ -99,6 +101,7 @@ impl From<Job> for JobBody {
         let path = links::job(job.project.as_str(), job.id.as_str());
         let published_directly = job.badge().is_published_directly();
         let platform_created_at = job.remote.as_ref().and_then(|remote| remote.created_at);
+        let is_earlier = job.remote.as_ref().is_some_and(|remote| remote.pr_link_is_earlier);
         let named = job.remote.as_ref().filter(|remote| !remote.pr_link_is_earlier);
         let platform_pull_request = named.and_then(|remote| remote.pr_link.clone());
         let (platform_id, platform_status, repository, branch) = match job.remote {
@@ -127,6 +130,7 @@ impl From<Job> for JobBody {
             repository,
             branch,
             archived: job.archived_here.is_some(),
+            pull_request_is_earlier: job.pull_request.is_some() && is_earlier,
             pull_request: job.pull_request.map(Into::into),
             platform_pull_request,
             published_directly,
