@@ -274,3 +274,22 @@ async fn error_parameters_in_urls_are_ignored() {
         assert!(!page.text.contains("evil"), "{value:?}");
     }
 }
+
+/// Password managers open this address.
+#[tokio::test]
+async fn well_known_address_leads_to_the_password() {
+    let app = TestApp::start().await;
+    let address = "/.well-known/change-password";
+    let vera = app.sign_in("vera").await;
+    let response = vera.get(address).await;
+    assert_eq!((response.status, response.location()), (303, "/account#password"));
+    assert!(vera.get("/account").await.text.contains("id=\"password\""));
+    let anonymous = app.anonymous();
+    let response = anonymous.send(anonymous.request(Method::GET, address).header(ACCEPT, "text/html")).await;
+    assert_eq!(response.status, 303);
+    assert_eq!(response.location(), "/login?next=%2F.well-known%2Fchange-password");
+    let fields = [("username", "vera"), ("password", PASSWORD), ("next", address)];
+    let signed_in = anonymous.submit("/api/session/login", &fields, Some(response.location())).await;
+    assert_eq!(signed_in.location(), address);
+    assert_eq!(anonymous.get("/.well-known/unknown").await.status, 404);
+}

@@ -5,6 +5,8 @@ pub use crate::url_encoding::{text_file, with_query};
 pub const SET_UP: &str = "/setup";
 pub const SECOND_FACTOR: &str = "/account/second-factor";
 pub const ACCOUNT: &str = "/account";
+/// The id of the section on [`ACCOUNT`] in which people change their password.
+pub const PASSWORD: &str = "password";
 
 /// A person's own API tokens.
 pub const TOKENS: &str = "/account/tokens";

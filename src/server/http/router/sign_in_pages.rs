@@ -25,6 +25,7 @@ use base::instruments::SignInMeans;
 use model::audit::{Action, Actor, AuditEvent};
 use model::error::{AppError, ErrorCode};
 use model::flash::PendingFlash;
+use model::links::{ACCOUNT, PASSWORD};
 use model::passkey::StepPasskey;
 use service::auth::single_sign_on::{AuthorizationResponse, CALLBACK, PENDING_SIGN_IN_SECONDS};
 
@@ -34,12 +35,16 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form
 /// The page for the second factor of people with passkeys has one script, which calls server functions.
 const POLICY_WITH_SCRIPT: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+/// Where password managers look for the page on which people change their password.
+const CHANGE_PASSWORD: &str = "/.well-known/change-password";
+
 /// The path that redirects to the provider.
 const SETTING_OUT: &str = "/login/sso";
 
 pub(super) fn routes() -> Router<AppState> {
     Router::new()
         .route(CODE_PAGE, get(code_page))
+        .route(CHANGE_PASSWORD, get(async || Redirect::to(&format!("{ACCOUNT}#{PASSWORD}"))))
         .route(SETTING_OUT, get(start_sign_in))
         .route(CALLBACK, get(finish_sign_in))
 }

@@ -13,6 +13,7 @@ use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 use model::account::SignedIn;
+use model::links::PASSWORD;
 use model::user::CurrentSession;
 
 #[component]
@@ -73,7 +74,7 @@ fn password(outcome: Option<AnyView>) -> AnyView {
         {submit_button("Change password")}
     };
     view! {
-        <section class="group narrow">
+        <section id=PASSWORD class="group narrow">
             <h2>"Password"</h2>
             {outcome}
             {post_form("stack", ChangePassword::PATH, Vec::new(), fields)}
