@@ -4,7 +4,7 @@ use base::clock::Clock;
 use model::time::Timestamp;
 use wiremock::ResponseTemplate;
 
-use crate::helpers::{Settings, TestApp, intent, json};
+use crate::helpers::{Settings, TestApp, intent, json, logged_of};
 
 /// Changes the database without the app.
 async fn change(app: &TestApp, sql: &'static str) {
@@ -61,4 +61,24 @@ async fn nothing_is_sent_until_a_pause_is_recorded() {
     app.upstream.reset().await;
     app.upstream.accepts_jobs().await;
     assert_eq!(operator.created("Now").await["state"], "active");
+}
+
+/// The lookup of the job fails: that is no job that does not exist, whose text would be dropped without a word.
+#[tokio::test]
+async fn failed_lookup_of_a_job_is_logged_when_a_text_is_not_saved() {
+    let app = TestApp::start().await;
+    app.upstream.accepts_jobs().await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    let too_long = "x".repeat(40_000);
+    let is_logged = async |job: &serde_json::Value| {
+        let refused = operator.follow_up(job, &too_long, &intent()).await;
+        assert_eq!(refused.status, 400, "{}", refused.text);
+        let lines = logged_of(refused.header("x-request-id"));
+        lines.iter().any(|line| line.contains("a draft could not be saved"))
+    };
+    let missing = json!({"id": "01920000-0000-7000-8000-000000000000"});
+    assert!(!is_logged(&missing).await, "there is nothing to save");
+    app.ledger().execute("ALTER TABLE jobs RENAME TO jobs_of_a_test".to_owned()).await;
+    assert!(is_logged(&job).await);
 }

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
 use thiserror::Error;
 
-use super::accounts::admission::{self, Account, Admitted, COLUMNS, JOIN};
+use super::accounts::admission::{self, Admitted, COLUMNS, JOIN};
 use super::accounts::users::User;
 use base::clock::Clock;
 use model::audit::Actor;
@@ -97,8 +97,8 @@ impl Authorization {
         let is_valid = match row {
             Some(row) => {
                 let is_there = credential.is_none() || row.try_get::<i64, _>("credentials")? > 0;
-                let account = admission::account(&row).ok().and_then(Account::admitted);
-                is_there && account.is_some_and(|now| self.is_valid_for(&now))
+                let account = admission::account(&row).map_err(|error| sqlx::Error::Decode(error.into()))?;
+                is_there && account.admitted().is_some_and(|now| self.is_valid_for(&now))
             }
             None => false,
         };

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
 use ipnet::IpNet;
@@ -76,8 +76,9 @@ pub fn is_trusted(ip: IpAddr, trusted: &[IpNet]) -> bool {
 /// Each proxy appends the IP of its client. So the last IP that is not a trusted proxy is the client; everything to its
 /// left may be forged.
 fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
-    let lines = headers.get_all(FORWARDED_FOR).iter().map(|line| line.to_str().unwrap_or_default());
-    let hops: Vec<&str> = lines.flat_map(|line| line.split(',')).map(str::trim).collect();
+    // In bytes: what a client sent in the same line does not make the hops of the proxies unreadable.
+    let lines = headers.get_all(FORWARDED_FOR).iter().map(HeaderValue::as_bytes);
+    let hops: Vec<&[u8]> = lines.flat_map(|line| line.split(|byte| *byte == b',')).collect();
     let mut client = peer.to_canonical();
     for hop in hops.into_iter().rev() {
         if !is_trusted(client, trusted) {
@@ -92,7 +93,8 @@ fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
 }
 
 /// Parses an IP, with or without a port.
-fn parsed(hop: &str) -> Option<IpAddr> {
+fn parsed(hop: &[u8]) -> Option<IpAddr> {
+    let hop = str::from_utf8(hop).ok()?.trim();
     let ip = hop.parse().or_else(|_| hop.parse().map(|with_port: SocketAddr| with_port.ip()));
     ip.ok().map(|ip| ip.to_canonical())
 }
@@ -106,7 +108,7 @@ mod tests {
             ["10.0.0.0/8", "fd00::/8"].map(|network| network.parse().expect("a network")).to_vec();
         let mut headers = HeaderMap::new();
         for line in forwarded {
-            headers.append(FORWARDED_FOR, line.parse().expect("a value"));
+            headers.append(FORWARDED_FOR, HeaderValue::from_bytes(line.as_bytes()).expect("a value"));
         }
         client(peer.parse().expect("an address"), &headers, &trusted).to_string()
     }
@@ -126,5 +128,7 @@ mod tests {
         assert_eq!(client_of("10.0.0.1", &["203.0.113.9", "198.51.100.7, 10.0.0.2"]), "198.51.100.7");
         assert_eq!(client_of("10.0.0.1", &["198.51.100.7, nonsense"]), "10.0.0.1");
         assert_eq!(client_of("10.0.0.1", &["10.0.0.3, 10.0.0.2"]), "10.0.0.3");
+        assert_eq!(client_of("10.0.0.1", &["\u{e9}, 198.51.100.7"]), "198.51.100.7", "one line for both");
+        assert_eq!(client_of("10.0.0.1", &["198.51.100.7, \u{e9}"]), "10.0.0.1");
     }
 }

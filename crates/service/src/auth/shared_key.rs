@@ -25,20 +25,20 @@ impl SharedKey {
 
     /// The HMAC-SHA-256 of `text`.
     pub async fn hash(&self, text: &str) -> Result<Vec<u8>, StoreError> {
-        let mac = self.mac(text).await?;
-        Ok(mac.map(|mac| mac.finalize().into_bytes().to_vec()).unwrap_or_default())
+        Ok(self.mac(text).await?.finalize().into_bytes().to_vec())
     }
 
     /// Whether `hash` is that of `text`. Takes the same time for each wrong hash.
     pub async fn verifies(&self, text: &str, hash: &[u8]) -> Result<bool, StoreError> {
-        let mac = self.mac(text).await?;
-        Ok(mac.is_some_and(|mac| mac.verify_slice(hash).is_ok()))
+        Ok(self.mac(text).await?.verify_slice(hash).is_ok())
     }
 
-    /// Always `Some`, because HMAC accepts keys of any length.
-    async fn mac(&self, text: &str) -> Result<Option<Hmac<Sha256>>, StoreError> {
+    async fn mac(&self, text: &str) -> Result<Hmac<Sha256>, StoreError> {
         let created = || async { self.store.shared_secret(self.name, &token::new()).await };
         let key = self.key.get_or_try_init(created).await?;
-        Ok(Hmac::<Sha256>::new_from_slice(key.as_bytes()).ok().map(|mac| mac.chain_update(text)))
+        // HMAC accepts keys of any length.
+        let mac = Hmac::<Sha256>::new_from_slice(key.as_bytes());
+        let mac = mac.map_err(|error| StoreError::Corrupt(format!("the key {}: {error}", self.name)))?;
+        Ok(mac.chain_update(text))
     }
 }

@@ -19,7 +19,7 @@ use clients::upstream::governor::Scope;
 use model::batch::{self, Batch, BatchForm, BatchPrompt, Entry, NAME_MAX_CHARS, Progress};
 use model::draft::DraftVersion;
 use model::error::{AppError, BadInput, ErrorCode};
-use model::id::{BatchId, IntentId, InvalidId, ProjectId, TemplateId};
+use model::id::{BatchId, IntentId, InvalidId, ProjectId, TemplateId, optional};
 use model::job::{Job, JobState, cut, title};
 use model::page_path::{self, Pages};
 use model::time::Timestamp;
@@ -139,7 +139,7 @@ impl Jobs {
         };
         let DraftVersion { text, paths: values, template, .. } = saved_draft;
         let problem = self.lines(&text, &values).await.err().map(|error| error.message);
-        Ok(BatchForm { intent, text, values, template: template.parse().ok(), problem })
+        Ok(BatchForm { intent, text, values, template: optional(Some(&template))?, problem })
     }
 
     async fn prepared(&self, project: &ProjectId, batch: &str) -> Result<PreparedBatch, AppError> {

@@ -6,7 +6,7 @@ use crate::caller::Caller;
 use crate::jobs::Jobs;
 use model::draft::SavedDraft;
 use model::error::{AppError, BadInput};
-use model::id::{IntentId, ProjectId};
+use model::id::{FormKey, IntentId, ProjectId};
 use store::StoreError;
 use store::jobs::drafts::{Draft, DraftKey, FormOf, Replaces};
 
@@ -104,7 +104,7 @@ impl Jobs {
         caller: &Caller,
         form: &TypedForm,
     ) -> Result<(), StoreError> {
-        if !form.may_be_saved() || !self.has_subject(form).await {
+        if !form.may_be_saved() || !self.has_subject(form).await? {
             return Ok(());
         }
         let (by, subject) = (caller.authority(), form.of.subject());
@@ -112,7 +112,7 @@ impl Jobs {
         let saved =
             self.store.save_draft(by, form.key(caller, &subject), &form.draft, None, replaces).await?;
         if saved.is_none() && matches!(form.of, FormOf::NewJob(_)) {
-            let apart = FormOf::NewJob(uuid::Uuid::new_v4().to_string().parse().ok()).subject();
+            let apart = FormOf::NewJob(Some(new_key()?)).subject();
             let of = form.key(caller, &apart);
             self.store.save_draft(caller.authority(), of, &form.draft, None, Replaces::Any).await?;
         }
@@ -120,10 +120,10 @@ impl Jobs {
     }
 
     /// Whether the form is for a new job, or the job to follow up exists.
-    async fn has_subject(&self, form: &TypedForm) -> bool {
+    async fn has_subject(&self, form: &TypedForm) -> Result<bool, StoreError> {
         match &form.of {
-            FormOf::NewJob(_) => true,
-            FormOf::FollowUp(job) => self.store.has_job(&form.project, job).await.unwrap_or(false),
+            FormOf::NewJob(_) => Ok(true),
+            FormOf::FollowUp(job) => self.store.has_job(&form.project, job).await,
         }
     }
 
@@ -137,6 +137,12 @@ impl Jobs {
         }
         Ok(())
     }
+}
+
+/// The key of a draft beside those of all forms.
+fn new_key() -> Result<FormKey, StoreError> {
+    let key = uuid::Uuid::new_v4().to_string();
+    key.parse().map_err(|_| StoreError::Corrupt(format!("the key “{key}” of a form")))
 }
 
 /// Why a text cannot be saved as a draft.

@@ -323,12 +323,12 @@ fn unseen_name(job: &Job, q: &str) -> Option<String> {
 
 /// The batches with more than one job among `jobs`.
 fn batches_of(jobs: &[Job]) -> Vec<BatchId> {
-    let mut counts = BTreeMap::<_, usize>::new();
+    let mut counts = BTreeMap::<&BatchId, usize>::new();
     for batch in jobs.iter().filter_map(|job| job.batch.as_ref()) {
-        *counts.entry(batch.as_str()).or_default() += 1;
+        *counts.entry(batch).or_default() += 1;
     }
     let several = counts.into_iter().filter(|(_, jobs)| *jobs > 1);
-    several.filter_map(|(batch, _)| batch.parse().ok()).collect()
+    several.map(|(batch, _)| batch.clone()).collect()
 }
 
 /// Why jobs cannot be chosen for an action or a page.

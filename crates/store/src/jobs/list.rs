@@ -318,10 +318,13 @@ impl Store {
                 ")",
             )
             .await?;
-        rows.iter()
-            .filter(|row| row.try_get::<String, _>("project").is_ok_and(|owner| owner == project.as_str()))
-            .map(job::badge)
-            .collect()
+        let mut badges = Vec::with_capacity(rows.len());
+        for row in &rows {
+            if row.try_get::<String, _>("project")? == project.as_str() {
+                badges.push(job::badge(row)?);
+            }
+        }
+        Ok(badges)
     }
 
     /// Those of `jobs` that have ended.

@@ -86,6 +86,17 @@ async fn changed_account_refuses_every_write_of_its_request() {
     }
 }
 
+/// An account that cannot be read is a fault of the database, and not one that lost its access.
+#[tokio::test]
+async fn unreadable_account_is_an_error_instead_of_a_refusal() {
+    let ledger = Ledger::new().await;
+    let authorization = authorized(&ledger).await;
+    sqlx::query("UPDATE users SET role = 'nonsense'").execute(&ledger.store.pool).await.unwrap();
+    for written in writes(&ledger, (&authorization).into()).await {
+        assert!(written.as_ref().is_err_and(StoreError::is_corrupt), "{written:?}");
+    }
+}
+
 /// An authorization of ada by an API token, and the token.
 async fn of_token(ledger: &Ledger) -> (Authorization, ApiTokenId) {
     let store = &ledger.store;

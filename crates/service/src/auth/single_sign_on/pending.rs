@@ -37,7 +37,9 @@ impl PendingSignIn {
 
     /// The state as Base64 of JSON, a dot, and its signature.
     pub(super) async fn into_cookie(self, key: &SharedKey) -> Result<String, StoreError> {
-        let text = URL_SAFE_NO_PAD.encode(serde_json::to_vec(&self).unwrap_or_default());
+        let json = serde_json::to_vec(&self);
+        let json = json.map_err(|error| StoreError::Corrupt(format!("a sign-in: {error}")))?;
+        let text = URL_SAFE_NO_PAD.encode(json);
         let signature = URL_SAFE_NO_PAD.encode(key.hash(&text).await?);
         Ok(format!("{text}.{signature}"))
     }

@@ -43,8 +43,11 @@ impl Store {
         .bind(project.as_str())
         .fetch_optional(&self.pool)
         .await?;
-        let Some((row, last)) = row.and_then(|row| page(&row).ok().map(|last| (row, last))) else {
-            return Ok(None);
+        let Some(row) = row else { return Ok(None) };
+        let last = match page(&row) {
+            Ok(last) => last,
+            Err(StoreError::Corrupt(_)) => return Ok(None),
+            Err(error) => return Err(error),
         };
         Ok(Some(PartialDay {
             day: word(&row, "day")?,
