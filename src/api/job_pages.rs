@@ -4,19 +4,17 @@ use leptos::prelude::*;
 
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
-#[cfg(feature = "ssr")]
-use base::nfc::nfc;
 use model::error::AppError;
 use model::job::BulkResult;
 #[cfg(feature = "ssr")]
-use model::page_path::{self, PageChange};
+use model::page_path::PageChange;
 
-/// Which of `paths`, separated by commas, are pages of the project: its daily history has them.
+/// The stored paths of those of `paths`, separated by commas, that are pages of the project: its daily history has them.
 #[server(prefix = "/api", endpoint = "jobs/known-pages")]
 pub async fn known_pages(project: String, paths: String) -> Result<Vec<String>, AppError> {
     let (caller, state) = guard::of::<KnownPages>()?;
     let project = caller.project(&project)?;
-    Ok(state.jobs.known_pages(&project, page_path::typed(&nfc(&paths))?).await?.into())
+    Ok(state.jobs.known_pages(&project, state.jobs.written_pages(&project, &paths)?).await?.into())
 }
 
 /// At most ten pages of the project whose path contains `q`, ignoring the case of ASCII letters: those that begin with it first, then the

@@ -9,7 +9,7 @@ use crate::server::auth::guard;
 #[cfg(feature = "ssr")]
 use crate::server::request::forms;
 #[cfg(feature = "ssr")]
-use base::{nfc::nfc, prompt::Prompt};
+use base::prompt::Prompt;
 use model::draft::SavedDraft;
 use model::error::AppError;
 #[cfg(feature = "ssr")]
@@ -21,7 +21,7 @@ use model::job::{BulkResult, Job, JobBadge, JobForm, JobPage, JobsOverview, Noti
 use model::job::{FilteredJobs, ShownFollowUps};
 use model::job_query::JobQuery;
 #[cfg(feature = "ssr")]
-use model::page_path;
+use model::page_path::Pages;
 use model::similar::SimilarJob;
 #[cfg(feature = "ssr")]
 use model::time::Timestamp;
@@ -34,14 +34,17 @@ use service::jobs::intent::Submission;
 #[cfg(feature = "ssr")]
 use service::jobs::resolve::Decision;
 #[cfg(feature = "ssr")]
-use service::jobs::similar::typed_so_far;
 #[cfg(feature = "ssr")]
 use service::response_size::shortened;
 #[cfg(feature = "ssr")]
 use store::jobs::{
     drafts::{Draft, FormOf},
     intents::{NewIntent, Subject},
+    list::PageJobs,
 };
+
+/// The maximum number of jobs in the report of a page.
+pub const JOBS_ABOUT_A_PAGE: usize = 50;
 
 /// Starts a job. The same `intent` returns the first response again and sends nothing. `paths`: the documentation pages it is
 /// about, separated by commas or line ends; those mentioned in the prompt are added. `template_id`: the template it came from.
@@ -70,7 +73,10 @@ pub async fn create_job(
     let text = Prompt::parse(&prompt, state.jobs.prompt_max());
     let (paths, template) = (paths.unwrap_or_default(), template_id.unwrap_or_default());
     let form = TypedForm::new(project, of, Draft { text: prompt, paths, template, intent }, base);
-    let parsed = text.map_err(AppError::from).and_then(|text| new_job(&form, text, retry_of.as_deref()));
+    let parsed = text.map_err(AppError::from).and_then(|text| {
+        let pages = state.jobs.written_pages(&form.project, &form.draft.paths)?;
+        new_job(&form, text, pages, retry_of.as_deref())
+    });
     let parsed = parsed.map(|intent| Submission {
         intent,
         queue: is_on(queue.as_deref()),
@@ -205,6 +211,16 @@ pub async fn filtered_jobs(
     Ok(FilteredJobs { page, facets })
 }
 
+/// The newest jobs about a page, archived ones too, at most [`JOBS_ABOUT_A_PAGE`]. For the page's report.
+#[cfg(feature = "ssr")]
+pub async fn jobs_about_page(project: &str, path: &str) -> Result<Vec<Job>, AppError> {
+    let (caller, state) = guard::of::<ListJobs>()?;
+    let project = caller.project(project)?;
+    let permit = caller.query_permit().await?;
+    let most = PageJobs::new(JOBS_ABOUT_A_PAGE).unwrap_or_default();
+    state.jobs.about_page(&permit, &project, path, most).await
+}
+
 /// The caller's unread jobs, running jobs, jobs that need attention and recently finished ones, with counts.
 #[server(name = GetJobsOverview, prefix = "/api", endpoint = "jobs/overview")]
 pub async fn jobs_overview(project: String) -> Result<JobsOverview, AppError> {
@@ -321,7 +337,7 @@ pub async fn similar_jobs(
     match (prompt, paths) {
         (None, None) => jobs.similar_to_draft(&permit, &caller, &project).await,
         (prompt, paths) => {
-            let pages = typed_so_far(&paths.unwrap_or_default());
+            let pages = jobs.typed_so_far(&project, &paths.unwrap_or_default());
             jobs.similar(&permit, &project, &prompt.unwrap_or_default(), pages).await
         }
     }
@@ -329,10 +345,14 @@ pub async fn similar_jobs(
 
 /// The prompt of a form for a new job. `retry_of` may be empty.
 #[cfg(feature = "ssr")]
-fn new_job(form: &TypedForm, prompt: Prompt, retry_of: Option<&str>) -> Result<NewIntent, AppError> {
-    let Draft { intent, paths, template, .. } = &form.draft;
+fn new_job(
+    form: &TypedForm,
+    prompt: Prompt,
+    pages: Pages,
+    retry_of: Option<&str>,
+) -> Result<NewIntent, AppError> {
+    let Draft { intent, template, .. } = &form.draft;
     let new = NewIntent::new_job(form.project.clone(), intent.parse()?, prompt);
-    let pages = page_path::typed(&nfc(paths))?;
     let (template, retry_of) = (optional(Some(template))?, optional(retry_of)?);
     let subject = Subject::NewJob { template, retry_of, tags: Vec::new() };
     Ok(NewIntent { pages, subject, ..new })

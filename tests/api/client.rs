@@ -66,7 +66,20 @@ async fn app_with(status: &str) -> TestApp {
 async fn job_is_started_awaited_and_shown() {
     let app = app_with("completed").await;
     let machine = Machine::of(&app).await;
-    let start = ["job", "start", "--project", "docs", "--page", "/quickstart", "--tag", "ci", "--wait", "-"];
+    let start = [
+        "job",
+        "start",
+        "--project",
+        "docs",
+        "--page",
+        "/quickstart",
+        "--page",
+        "/a,b",
+        "--tag",
+        "ci",
+        "--wait",
+        "-",
+    ];
     let finished = machine.run_with_input(&start, "Fix typos\nin all guides\n");
     assert_eq!(finished.code, Some(0), "{finished:?}");
     let [first, address, end, pull_request] = finished.stdout.lines().collect::<Vec<_>>()[..] else {

@@ -121,6 +121,7 @@ mod sign_in_limits;
 mod sign_in_providers;
 mod similar;
 mod single_sign_on;
+mod spellings;
 mod sqlite_paths;
 mod statements;
 mod storage;

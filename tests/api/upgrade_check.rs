@@ -113,6 +113,7 @@ async fn upgrade_check_counts_the_rows_of_a_migration() {
         (121, &["batches", "job_events", "job_paths", "job_tags", "messages", "templates", "users"]),
         // Goes through the jobs.
         (125, &["jobs"]),
+        (126, &["page_paths"]),
     ] {
         let expected: i64 = tables.iter().map(|table| counts[*table]).sum();
         let pending = report["pending"].as_array().unwrap().iter().find(|one| one["step"] == step).unwrap();

@@ -11,6 +11,11 @@ pub fn nfc(text: &str) -> Cow<'_, str> {
     if is_nfc(text) { Cow::Borrowed(text) } else { Cow::Owned(text.nfc().collect()) }
 }
 
+/// `text` in NFD, the form in which some systems store names.
+pub fn nfd(text: &str) -> String {
+    text.nfd().collect()
+}
+
 /// A text of several lines in the form in which it is stored: in NFC, with line ends as `\n`.
 pub fn stored_text(text: &str) -> String {
     nfc(&text.replace("\r\n", "\n")).into_owned()

@@ -1,11 +1,13 @@
 //! The paths of documentation pages that a job is about: typed into a form, or found in its prompt. Pure. The caller checks
-//! whether a found path is a page of the project: `POST /v3/regions` contains a path too.
+//! whether a found path is a page of the project: `POST /v3/regions` contains a path too. Paths stay as they are written, with or
+//! without a slash at the end: `store::page_views::known_pages` decides which page they mean.
 //!
 //! In a prompt, a path is a word that begins with a slash and a letter or digit: `/guides/quickstart`. It begins at the start
 //! of the text, after whitespace, or after an opening quote, bracket or backtick. It ends before the next of those, and before
 //! trailing punctuation. These words are not paths: with characters that page paths never have (`/users/{id}`, `/*`), without a
 //! letter (`/2`), with `..` (`/a/../b`), or in a system directory (`/usr/bin/env`).
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
@@ -26,10 +28,17 @@ pub enum PageChange {
 /// First path segments of operating systems.
 const OF_A_MACHINE: [&str; 8] = ["bin", "etc", "opt", "proc", "sbin", "tmp", "usr", "var"];
 
-/// Delimiters of a path, besides whitespace.
+/// Delimiters of a path, besides whitespace and [`INVISIBLE`].
 const QUOTES: &str = "`'\"“”‘’„«»()[]";
 
-/// The pages of a job: paths in their normal form, without duplicates, at most [`PATHS_MAX`].
+/// Characters without a width that text from other pages has around a path.
+const INVISIBLE: [char; 7] =
+    ['\u{200b}', '\u{200c}', '\u{200d}', '\u{200e}', '\u{200f}', '\u{2060}', '\u{feff}'];
+
+/// A comma within a path, in a text of several paths.
+const COMMA: &str = "%2C";
+
+/// The pages of a job: paths without duplicates, at most [`PATHS_MAX`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pages(Vec<String>);
 
@@ -39,10 +48,25 @@ impl Pages {
         Self(paths)
     }
 
-    /// Those for which `is_wanted` is true.
-    pub fn only(mut self, is_wanted: impl Fn(&String) -> bool) -> Self {
-        self.0.retain(is_wanted);
-        self
+    /// Each of these paths, which may contain commas. Stops at the first page above the limit.
+    pub fn of_each(typed: impl IntoIterator<Item = impl AsRef<str>>) -> Result<Self, PathsError> {
+        let mut paths = Vec::new();
+        for typed in typed {
+            if let Some(path) = typed_one(typed.as_ref())? {
+                add(&mut paths, path);
+            }
+            if paths.len() > PATHS_MAX {
+                return Err(PathsError::TooMany);
+            }
+        }
+        Ok(Self(paths))
+    }
+
+    /// What `page` returns for each of them.
+    pub fn map(&self, page: impl Fn(&str) -> Option<String>) -> Self {
+        let mut paths = Vec::with_capacity(self.len());
+        self.iter().filter_map(|path| page(path)).for_each(|path| add(&mut paths, path));
+        Self(paths)
     }
 }
 
@@ -83,11 +107,13 @@ impl fmt::Display for PathsError {
     }
 }
 
-/// Parses the pages of a form field, separated by commas or line ends. Stops at the first page above the limit.
+/// Parses the pages of a form field, separated by commas or line ends, as [`field`] writes them. Stops at the first page above
+/// the limit.
 pub fn typed(text: &str) -> Result<Pages, PathsError> {
     let mut paths = Vec::new();
     for typed in text.split([',', '\n']) {
-        if let Some(path) = typed_one(typed)? {
+        let typed = typed.replace(COMMA, ",").replace("%2c", ",");
+        if let Some(path) = typed_one(&typed)? {
             add(&mut paths, path);
         }
         if paths.len() > PATHS_MAX {
@@ -97,6 +123,16 @@ pub fn typed(text: &str) -> Result<Pages, PathsError> {
     Ok(Pages(paths))
 }
 
+/// The text of a form field with these pages.
+pub fn field(paths: &[String]) -> String {
+    paths.iter().map(|path| in_field(path)).collect::<Vec<_>>().join(", ")
+}
+
+/// A page in a text of several ones.
+pub fn in_field(path: &str) -> String {
+    path.replace(',', COMMA)
+}
+
 /// Parses the text as one page, which may contain commas; none if it is empty.
 pub fn single(text: &str) -> Result<Pages, PathsError> {
     Ok(Pages(typed_one(text)?.into_iter().collect()))
@@ -104,16 +140,48 @@ pub fn single(text: &str) -> Result<Pages, PathsError> {
 
 /// Parses one page of a form field; `None` if the text is empty. `/` is the front page.
 pub fn typed_one(text: &str) -> Result<Option<String>, PathsError> {
-    let typed = text.trim();
+    let typed = text.trim_matches(|c: char| c.is_whitespace() || INVISIBLE.contains(&c));
     if typed.chars().count() > PATH_MAX_CHARS || typed.chars().any(char::is_control) {
         return Err(PathsError::NotAPath);
     }
-    Ok(Some(normalised(typed)).filter(|path| path != "/" || typed.starts_with('/')))
+    Ok(Some(written(typed)).filter(|path| path != "/" || typed.starts_with('/')))
+}
+
+/// `text` with the path of each published page instead of its URL. `site`: the URL of the published pages.
+pub fn paths_of_urls<'a>(text: &'a str, site: Option<&str>) -> Cow<'a, str> {
+    let site = site.map(|site| without_scheme(site).to_ascii_lowercase());
+    let Some(site) = site.filter(|site| !site.is_empty()) else { return Cow::Borrowed(text) };
+    // Its ASCII letters do not change the positions.
+    let lower = text.to_ascii_lowercase();
+    let (mut paths, mut rest) = (String::new(), 0);
+    for (at, _) in lower.match_indices(&site) {
+        let (before, after) = (&lower[rest.min(at)..at], &lower[at + site.len()..]);
+        let before = ["https://", "http://"].iter().find_map(|it| before.strip_suffix(it)).unwrap_or(before);
+        let ends = |c: char| c.is_whitespace() || c == ',' || QUOTES.contains(c) || INVISIBLE.contains(&c);
+        if at < rest
+            || !(before.is_empty() && rest == 0 || before.ends_with(ends))
+            || !(after.is_empty() || after.starts_with(|c| ends(c) || "/?#".contains(c)))
+        {
+            continue;
+        }
+        paths.push_str(&text[rest..rest + before.len()]);
+        rest = at + site.len();
+        if !after.starts_with('/') {
+            paths.push('/');
+        }
+    }
+    if rest == 0 { Cow::Borrowed(text) } else { Cow::Owned(paths + &text[rest..]) }
+}
+
+/// A path as it is stored if no page of the project has it: without a slash at the end.
+pub fn without_slash(path: &str) -> String {
+    format!("/{}", path.trim_matches('/'))
 }
 
 /// The comma-separated `paths` with `new` instead of `old`. Appends `new` if `old` is missing; only removes `old` if `new` is
 /// empty.
 pub fn replaced(paths: &str, old: &str, new: &str) -> String {
+    let (old, new) = (&*in_field(old), &*in_field(new));
     let mut paths: Vec<&str> = paths.split(',').map(str::trim).filter(|path| !path.is_empty()).collect();
     match paths.iter().position(|path| !old.is_empty() && *path == old) {
         Some(at) => paths[at] = new,
@@ -127,7 +195,7 @@ pub fn replaced(paths: &str, old: &str, new: &str) -> String {
 /// The paths mentioned in `prompt`, the first [`PATHS_MAX`].
 pub fn found_in(prompt: &str) -> Pages {
     let mut paths = Vec::new();
-    let words = prompt.split(|c: char| c.is_whitespace() || QUOTES.contains(c));
+    let words = prompt.split(|c: char| c.is_whitespace() || QUOTES.contains(c) || INVISIBLE.contains(&c));
     for path in words.filter_map(as_page) {
         add(&mut paths, path);
         if paths.len() == PATHS_MAX {
@@ -148,15 +216,21 @@ pub fn of_job(typed: Pages, found: Pages) -> Pages {
     Pages(paths)
 }
 
-/// The normal form of a path: one leading slash, no trailing one, no query or fragment.
-fn normalised(path: &str) -> String {
-    let path = path.split(['?', '#']).next().unwrap_or(path).trim().trim_matches('/');
-    format!("/{path}")
+/// A path with one leading slash, without query and fragment.
+fn written(path: &str) -> String {
+    let path = path.split(['?', '#']).next().unwrap_or(path).trim();
+    let inside = path.trim_start_matches('/');
+    let end = if inside.ends_with('/') { "/" } else { "" };
+    format!("/{}{end}", inside.trim_end_matches('/'))
+}
+
+fn without_scheme(url: &str) -> &str {
+    url.split_once("://").map_or(url, |(_, rest)| rest)
 }
 
 fn as_page(word: &str) -> Option<String> {
     let inside = word.strip_prefix('/').filter(|inside| !inside.starts_with('/'))?;
-    let path = normalised(inside.trim_end_matches(|c: char| ".,;:!?…*_".contains(c)));
+    let path = written(inside.trim_end_matches(|c: char| ".,;:!?…*_".contains(c)));
     let inside = &path[1..];
     let plain = !inside.contains(|c: char| c.is_control() || "{}<>|\\*$^=@,;:…".contains(c));
     let of_a_machine = inside
@@ -165,7 +239,7 @@ fn as_page(word: &str) -> Option<String> {
     let is_a_page = plain
         && inside.starts_with(|c: char| is_letter(c) || c.is_ascii_digit())
         && inside.contains(is_letter)
-        && !inside.split('/').any(|part| part.is_empty() || part == "..")
+        && !inside.trim_end_matches('/').split('/').any(|part| part.is_empty() || part == "..")
         && !of_a_machine
         && path.chars().count() <= PATH_MAX_CHARS;
     is_a_page.then_some(path)
@@ -200,9 +274,10 @@ mod tests {
         let prompt = "/start: see `/guides/quickstart`, (/api/auth/), “/über/uns”. Then /faq?tab=2#top and '/a-b_c.d'!";
         assert_eq!(
             *found_in(prompt),
-            ["/start", "/guides/quickstart", "/api/auth", "/über/uns", "/faq", "/a-b_c.d"]
+            ["/start", "/guides/quickstart", "/api/auth/", "/über/uns", "/faq", "/a-b_c.d"]
         );
-        assert_eq!(*found_in("Same /a twice: /a/ and /a#x"), ["/a"]);
+        assert_eq!(*found_in("Same /a twice: /a, and /a#x, and /a/"), ["/a", "/a/"], "they may be two pages");
+        assert_eq!(*found_in("\u{200b}/a\u{200b} and \u{feff}/b"), ["/a", "/b"]);
         assert_eq!(*found_in("[/linked](/linked/to)"), ["/linked", "/linked/to"]);
     }
 
@@ -229,10 +304,52 @@ mod tests {
     }
 
     #[test]
+    fn path_with_a_comma_is_one_page() {
+        let paths = ["/a,b".to_owned(), "/c".to_owned()];
+        assert_eq!(field(&paths), "/a%2Cb, /c");
+        assert_eq!(typed(&field(&paths)).as_deref(), Ok(&paths[..]));
+        assert_eq!(Pages::of_each(&paths).as_deref(), Ok(&paths[..]));
+        assert_eq!(replaced("/x, /a", "/a", "/a,b"), "/x, /a%2Cb");
+        assert_eq!(replaced("/x, /a%2Cb", "/a,b", ""), "/x");
+    }
+
+    #[test]
+    fn url_of_a_published_page_is_its_path() {
+        let site = Some("https://docs.example.com/en");
+        for (text, paths) in [
+            ("https://docs.example.com/en/a/", "/a/"),
+            ("See http://Docs.Example.com/en/a?x#y, (docs.example.com/en/b)", "See /a?x#y, (/b)"),
+            ("https://docs.example.com/en", "/"),
+            ("https://docs.example.com/en/a,https://docs.example.com/en/b", "/a,/b"),
+            ("\u{200b}https://docs.example.com/en/ä\u{200b}", "\u{200b}/ä\u{200b}"),
+        ] {
+            assert_eq!(paths_of_urls(text, site), paths, "{text}");
+        }
+        for text in [
+            "https://docs.example.com/de/a",
+            "https://docs.example.com/english",
+            "https://x.example/?u=https://docs.example.com/en/a",
+            "https://notdocs.example.com/en/a",
+            "/a",
+        ] {
+            assert_eq!(paths_of_urls(text, site), text);
+            assert_eq!(paths_of_urls(text, None), text);
+        }
+    }
+
+    #[test]
     fn typed_pages_are_normalized() {
         let paths = typed(" /a, /b/\r\n\n/c?x=1#y ,guides/d, /a, /,?x").map(|paths| paths.join(" "));
-        assert_eq!(paths.as_deref(), Ok("/a /b /c /guides/d /"));
-        for (text, path) in [(" /#top", Some("/")), ("a, b/", Some("/a, b")), ("", None), ("#top", None)] {
+        assert_eq!(paths.as_deref(), Ok("/a /b/ /c /guides/d /"));
+        for (text, path) in [
+            (" /#top", Some("/")),
+            ("a, b//", Some("/a, b/")),
+            ("\u{200b} /a/\u{feff}", Some("/a/")),
+            ("//", Some("/")),
+            ("", None),
+            ("#top", None),
+            ("\u{200b}", None),
+        ] {
             assert_eq!(typed_one(text).as_ref().map(Option::as_deref), Ok(path), "{text}");
         }
         let many: String = (0..=PATHS_MAX).map(|n| format!("/{n},")).collect();

@@ -23,10 +23,16 @@ pub fn text_file(text: &str) -> String {
     url
 }
 
-/// A page's path as part of a URL.
+/// A page's path as part of a URL. What is encoded already stays: the platform reports paths in both forms.
 pub fn encoded_path(path: &str) -> String {
     let mut encoded = String::with_capacity(path.len());
-    encode(path, &mut encoded);
+    let mut parts = path.split('%');
+    encode(parts.next().unwrap_or_default(), &mut encoded);
+    for part in parts {
+        let is_code = part.len() >= 2 && part.bytes().take(2).all(|byte| byte.is_ascii_hexdigit());
+        encoded.push_str(if is_code { "%" } else { "%25" });
+        encode(part, &mut encoded);
+    }
     encoded
 }
 
@@ -45,6 +51,18 @@ fn encode(text: &str, into: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn path_is_encoded_once() {
+        for (path, encoded) in [
+            ("/caf\u{e9}/", "/caf%C3%A9/"),
+            ("/caf%C3%a9/x y", "/caf%C3%a9/x%20y"),
+            ("/100%_done%", "/100%25_done%25"),
+            ("/a,b?c#d", "/a%2Cb%3Fc%23d"),
+        ] {
+            assert_eq!(encoded_path(path), encoded);
+        }
+    }
 
     #[test]
     fn query_omits_empty_fields() {

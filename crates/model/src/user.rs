@@ -109,6 +109,11 @@ impl CurrentSession {
     pub fn can_start_jobs(&self) -> bool {
         self.role >= Role::Operator
     }
+
+    /// The URL of the published pages of a project.
+    pub fn site(&self, project: &str) -> Option<&str> {
+        self.projects.iter().find(|known| known.id.as_str() == project)?.site.as_deref()
+    }
 }
 
 impl Role {

@@ -125,8 +125,8 @@ impl Analytics {
         compare: Compare,
         path: Option<&str>,
     ) -> Result<Trend, AppError> {
-        let selection = Selection::parse(path)?;
         let mut snapshot = self.store.snapshot(project).await?;
+        let selection = snapshot.known(Selection::parse(path)?).await?;
         let period = Period::read(&mut snapshot, range).await?;
         let comparable = period.comparable(&mut snapshot, compare).await?;
         let mut days = Vec::new();
@@ -170,6 +170,8 @@ impl Analytics {
             return Err(AppError::bad_input("Name the page by its path, such as /quickstart."));
         }
         let mut snapshot = self.store.snapshot(project).await?;
+        let selection = snapshot.known(selection).await?;
+        let path = if let Selection::Page(path) = &selection { path } else { path };
         let period = Period::read(&mut snapshot, range).await?;
         let comparable = period.comparable(&mut snapshot, compare).await?;
         let days = by_day(&mut snapshot, range, &selection).await?;
@@ -212,8 +214,11 @@ impl Analytics {
         let Some(range) = effect::days_around(std::slice::from_ref(&finished)) else { return Ok(Vec::new()) };
         let days = snapshot.days(range).await?;
         let mut pages = Vec::new();
-        for path in snapshot.pages_of(job, effect::PAGES_MAX).await? {
-            let effects = Effects::among(&days, snapshot.page_by_day(range, &path).await?);
+        let paths = snapshot.pages_of(job, effect::PAGES_MAX).await?;
+        let known = snapshot.known_pages(&paths).await?;
+        for path in paths {
+            let page = known.page(&path).unwrap_or(&path);
+            let effects = Effects::among(&days, snapshot.page_by_day(range, page).await?);
             pages.push(PageEffect { path, effect: effects.of(finished.clone()) });
         }
         drop(snapshot);

@@ -2,4 +2,5 @@
 
 pub mod annotations;
 pub mod history;
+pub mod known_pages;
 pub mod queries;

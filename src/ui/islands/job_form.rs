@@ -30,19 +30,19 @@ pub const DETECTED: &str = "detected";
 /// The id of the element with the cost of the job.
 pub const COST: &str = "cost";
 
-/// `children` are the form and the templates beside it.
+/// `site`: the URL of the published pages; empty without one. `children` are the form and the templates beside it.
 #[island]
-pub fn JobForm(project: String, draft: DraftStart, children: Children) -> impl IntoView {
+pub fn JobForm(project: String, site: String, draft: DraftStart, children: Children) -> impl IntoView {
     if browser::IS_HERE {
-        begin(&project, &draft);
+        begin(&project, site, &draft);
     }
     children()
 }
 
-fn begin(project: &str, start: &DraftStart) {
+fn begin(project: &str, site: String, start: &DraftStart) {
     let Some(draft) = Draft::of(project, None, PROMPT, start) else { return };
     draft.go_to_end();
-    let similar = Similar::new(project, &draft);
+    let similar = Similar::new(project, &site, &draft);
     sending::listen(
         CreateJob::PATH,
         &draft,
@@ -56,7 +56,7 @@ fn begin(project: &str, start: &DraftStart) {
     }
     let (project, text, found) = (project.to_owned(), draft.clone(), Rc::new(RefCell::new(String::new())));
     draft.on_pause(move || {
-        let now = page_path::found_in(&text.text()).join(",");
+        let now = mentioned(&text.text(), Some(&site));
         if now != found.replace(now.clone()) {
             spawn_local(detect(project.clone(), found.clone(), now));
         }
@@ -73,6 +73,11 @@ async fn detect(project: String, found: Rc<RefCell<String>>, now: String) {
     if let Some(element) = browser::by_id(DETECTED).filter(|_| *found.borrow() == now) {
         browser::set_text(&element, &detected(&known));
     }
+}
+
+/// The paths that a prompt mentions, separated by commas. `site`: the URL of the published pages.
+pub fn mentioned(prompt: &str, site: Option<&str>) -> String {
+    page_path::found_in(&page_path::paths_of_urls(prompt, site)).join(",")
 }
 
 /// A sentence with the pages that the prompt mentions; empty without any.

@@ -11,6 +11,7 @@ use leptos::web_sys::{Event, HtmlInputElement};
 
 use crate::api::job_pages::SuggestPages;
 use crate::ui::islands::{browser, morph};
+use model::page_path::in_field;
 
 /// The id of the list of suggestions.
 pub const PAGES: &str = "known-pages";
@@ -55,7 +56,7 @@ fn split(value: &str) -> (&str, &str) {
 }
 
 fn show(before: &str, pages: &[String]) {
-    let values: Vec<String> = pages.iter().map(|page| [before, page].concat()).collect();
+    let values: Vec<String> = pages.iter().map(|page| [before, &in_field(page)].concat()).collect();
     morph::show(PAGES, || {
         values.into_iter().map(|value| view! { <option value=value></option> }).collect_view()
     });

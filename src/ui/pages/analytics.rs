@@ -18,6 +18,7 @@ use leptos::server_fn::ServerFn;
 use crate::api::analytics::{GetViews, report_of};
 use crate::api::annotations::{RemoveAnnotation, SaveAnnotation};
 use crate::api::history::FetchDays;
+use crate::api::jobs::jobs_about_page;
 use crate::api::pull_requests::changed_pages;
 use crate::api::saved_views::list_saved_views;
 use crate::ui::charts::bar;
@@ -38,6 +39,7 @@ use model::analytics::query::{AnalyticsQuery, PICK, TypedDays};
 use model::analytics::report::{AnalyticsReport, PagesTable};
 use model::day::{Day, DayRange};
 use model::error::AppError;
+use model::job::Job;
 use model::links;
 use model::saved_view::{SavedView, SavedViewPage};
 use model::similar::ChangedPage;
@@ -68,6 +70,8 @@ struct AnalyticsPage {
     asks_again: bool,
     /// The pages of the table that open pull requests change.
     changed: Vec<ChangedPage>,
+    /// The newest jobs about the page of the report.
+    about: Vec<Job>,
 }
 
 #[component]
@@ -96,6 +100,7 @@ pub fn Analytics() -> impl IntoView {
         again: None,
         asks_again: params.get(AGAIN).is_some(),
         changed: Vec::new(),
+        about: Vec::new(),
     };
     page(async move {
         let views =
@@ -118,6 +123,9 @@ pub fn Analytics() -> impl IntoView {
             let paths = report.table().rows.iter().map(|row| row.path.clone()).collect();
             // The report is useful without them.
             context.changed = changed_pages(&context.project, paths).await.unwrap_or_default();
+        }
+        if let Some(path) = context.page() {
+            context.about = jobs_about_page(&context.project, path).await?;
         }
         // Refreshes until the requested days are fetched.
         let every =
@@ -153,6 +161,11 @@ impl AnalyticsPage {
         }
     }
 
+    /// The page that the report is about; `None` for a folder.
+    fn page(&self) -> Option<&str> {
+        self.query.path.as_deref().filter(|path| !path.is_empty() && !path.ends_with("/*"))
+    }
+
     /// The requested days up to today; `None` if they are not a valid range, or all in the future.
     fn range(&self) -> Option<DayRange> {
         self.query.range(self.today).filter(|_| self.typed.is_none())
@@ -171,14 +184,9 @@ impl AnalyticsPage {
         }
     }
 
-    /// The URL of the published pages.
-    fn site(&self) -> Option<String> {
-        self.session.projects.iter().find(|known| known.id.as_str() == self.project)?.site.clone()
-    }
-
     /// A link to the published page.
     fn published(&self, path: &str) -> Option<AnyView> {
-        let href = pages_table::published(&self.site()?, path)?;
+        let href = pages_table::published(self.session.site(&self.project)?, path)?;
         Some(view! { <a href=href target="_blank" rel="noreferrer">"Published page" {icon(icon::EXTERNAL)}</a> }.into_any())
     }
 
@@ -241,7 +249,7 @@ fn body(context: &AnalyticsPage, report: Result<AnalyticsReport, AppError>) -> A
         Ok(AnalyticsReport::Live(report)) => live::report(context, &report),
         Err(error) => {
             request::set_status(error.code);
-            failure(&error)
+            view! { {one_page::live(context)} {failure(&error)} }.into_any()
         }
     }
 }
@@ -253,7 +261,7 @@ fn table(context: &AnalyticsPage, table: PagesTable) -> AnyView {
     let picked = may_start.then(|| {
         view! { <Picked project=project.clone() /> {pick::batch(context, &table)} }
     });
-    let (site, changed) = (context.site(), context.changed.clone());
+    let (site, changed) = (session.site(project).map(str::to_owned), context.changed.clone());
     let about = About { project: project.clone(), days, may_start, site, changed };
     let shown = Shown { query: query.clone(), table };
     let content = pages_table(&about, &shown);

@@ -19,6 +19,7 @@ use crate::ui::components::time::ago;
 use crate::ui::islands::drafts::{DraftStart, FORM, PrefilledText};
 use crate::ui::islands::job_form::{
     COST, DETECTED, JobForm, PROMPT, SEND_ANYWAY, SIMILAR, SIMILAR_CONFIRMATION, compared, detected,
+    mentioned,
 };
 use crate::ui::islands::page_suggestions::{PAGES, PageSuggestions};
 use crate::ui::pages::page_head::page_head;
@@ -87,7 +88,8 @@ pub fn NewJob() -> impl IntoView {
         };
         let why = refused.as_ref().and_then(|refused| refused.problem().cloned());
         let is_confirmed = refused.as_ref().is_some_and(|refused| refused.typed("anyway") == "on");
-        let similar = similar_to(&project, refused.as_ref(), why.as_ref()).await;
+        let site = session.site(&project);
+        let similar = similar_to(&project, site, refused.as_ref(), why.as_ref()).await;
         let retried = copied.clone().filter(Job::is_retryable);
         let prefilled = prefilled(prefill, &pick, form.prompt_max, copied);
         let text = text(&form, refused.as_ref(), &prefilled);
@@ -97,7 +99,7 @@ pub fn NewJob() -> impl IntoView {
             is_refused(refused.as_ref()),
             PrefilledText { text: prefilled.prompt, template: prefilled.template },
         );
-        let detected = detected_in(&project, &text.prompt).await;
+        let detected = detected_in(&project, site, &text.prompt).await;
         let others = other_drafts(&project, &form.other_drafts, |id| pick.name_of(id));
         let (project, form, text, pick) = (project.as_str(), &form, &text, &pick);
         let fields = Fields {
@@ -116,11 +118,11 @@ pub fn NewJob() -> impl IntoView {
         let (fields, templates) = (fields.view(&draft), pick.panel());
         let fill = pick.fill();
         let advice = advice::advice(project);
-        let project = project.to_owned();
+        let (project, site) = (project.to_owned(), site.unwrap_or_default().to_owned());
         Ok(view! {
             {head}
             <PageSuggestions project=project.clone() />
-            <JobForm project draft>
+            <JobForm project site draft>
                 <div class="columns">
                     <div>{others} {fill} {fields}</div>
                     <aside class="advice" aria-label="Templates and advice">
@@ -244,8 +246,8 @@ impl Fields<'_> {
 }
 
 /// A failed lookup does not prevent the form.
-async fn detected_in(project: &str, prompt: &str) -> Vec<String> {
-    match page_path::found_in(prompt).join(",") {
+async fn detected_in(project: &str, site: Option<&str>, prompt: &str) -> Vec<String> {
+    match mentioned(prompt, site) {
         found if found.is_empty() => Vec::new(),
         found => known_pages(project.to_owned(), found).await.unwrap_or_default(),
     }
@@ -273,11 +275,16 @@ fn prefilled(prefill: Prefill, pick: &Pick, most: u32, copied: Option<Job>) -> T
         (Some(prompt), _) => Text { prompt, pages: String::new(), template: template_id() },
         (None, Some(job)) => {
             let template = job.template.and_then(|template| template.id).map(String::from);
-            Text { prompt: job.prompt, pages: job.paths.join(", "), template: template.unwrap_or_default() }
+            Text {
+                prompt: job.prompt,
+                pages: page_path::field(&job.paths),
+                template: template.unwrap_or_default(),
+            }
         }
         (None, None) => Text::default(),
     };
-    let pages = given(pick.page().to_owned()).or_else(|| given(prefill.path)).unwrap_or(text.pages);
+    let page = given(pick.page().to_owned()).or_else(|| given(prefill.path));
+    let pages = page.map_or(text.pages, |page| page_path::in_field(&page));
     Text { pages, ..text }
 }
 
@@ -301,11 +308,12 @@ fn text(form: &Blank, refused: Option<&FlashMessage>, prefilled: &Text) -> Text 
 /// The similar jobs, if the form was returned because of them.
 async fn similar_to(
     project: &str,
+    site: Option<&str>,
     refused: Option<&FlashMessage>,
     problem: Option<&AppError>,
 ) -> Vec<SimilarJob> {
     let has_similar = problem.is_some_and(|problem| problem.code == ErrorCode::SimilarJob);
     let Some(refused) = refused.filter(|_| has_similar) else { return Vec::new() };
-    let (prompt, paths) = compared(refused.typed("prompt"), refused.typed("paths"));
+    let (prompt, paths) = compared(refused.typed("prompt"), refused.typed("paths"), site);
     similar_jobs(project.to_owned(), Some(prompt), Some(paths)).await.unwrap_or_default()
 }

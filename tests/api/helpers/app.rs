@@ -65,6 +65,8 @@ pub(crate) struct Settings {
     pub(crate) projects: String,
     /// The ids of those projects that are published directly.
     pub(crate) direct_projects: Vec<&'static str>,
+    /// The URL of the published pages of each project.
+    pub(crate) site: Option<String>,
     /// The file from which the key is reloaded when it changes.
     pub(crate) api_key_file: Option<PathBuf>,
     pub(crate) webhooks: WebhookConfig,
@@ -99,6 +101,7 @@ impl Default for Settings {
             public_url: None,
             projects: "docs=Docs,api=API reference".to_owned(),
             direct_projects: Vec::new(),
+            site: None,
             api_key_file: None,
             // Receivers of tests are on this machine.
             webhooks: WebhookConfig { private: true },
@@ -228,6 +231,7 @@ impl TestApp {
             for project in &mut projects {
                 project.is_direct = settings.direct_projects.contains(&project.id.as_str());
             }
+            projects.iter_mut().for_each(|project| project.site.clone_from(&settings.site));
             let public_url = public_url.unwrap_or_else(|| PublicUrl::of(address));
             let (clock, poll_interval) = (settings.clock.clone(), settings.poll_interval);
             let assemble: Assemble = Box::new(move |store, clock, poll_interval| {

@@ -9,7 +9,7 @@ use wiremock::ResponseTemplate;
 
 use super::Script;
 use crate::api_tokens::problem;
-use crate::helpers::{New, Settings, TestApp, json, remote_job, steady, until};
+use crate::helpers::{Archive, New, Settings, TestApp, json, remote_job, steady, until};
 use crate::queue::per_hour;
 
 const JOBS: &str = "/projects/docs/jobs";
@@ -52,6 +52,28 @@ async fn job_is_started_once_for_each_key() {
     assert_eq!(app.upstream.posts().await.len(), 1);
     assert_eq!(script.got(&path_of(&job)).await["prompt"], body["prompt"]);
     assert_eq!(app.operator().await.job(&job).await["prompt"], body["prompt"], "people see it, too");
+}
+
+#[tokio::test]
+async fn page_may_have_a_comma_and_any_spelling() {
+    let app = app().await;
+    let script = Script::of(&app).await;
+    Archive::of(&app).await.add_pages(&["/a,b/", "/guides/setup/"]).await;
+    let body = json!({"prompt": "Fix it", "pages": ["/a,b", "/Guides/setup", "/new, page/"]});
+    let job = started(&script, "comma", body).await;
+    assert_eq!(job["pages"], json!(["/a,b/", "/guides/setup/", "/new, page"]));
+    for page in ["/a,b", "/a%2Cb/", "/guides/setup", "/GUIDES/setup/", "/new,%20page"] {
+        let page =
+            url::form_urlencoded::byte_serialize(page.replace("%20", " ").as_bytes()).collect::<String>();
+        let found = script.got(&format!("{JOBS}?page={page}")).await;
+        assert_eq!(ids(&found), [job["id"].as_str().unwrap()], "{page}");
+    }
+    assert_eq!(ids(&script.got(&format!("{JOBS}?page=/a")).await), [""; 0]);
+    let many: Vec<_> = (0..51).map(|n| format!("/{n}")).collect();
+    for pages in [json!(many), json!(["/a\nb"])] {
+        let refused = script.post(JOBS, "refused", &json!({"prompt": "Fix it", "pages": pages})).await;
+        problem(&refused, 400, "bad_input");
+    }
 }
 
 /// Neither the answer nor its description says that the platform has what it refused.

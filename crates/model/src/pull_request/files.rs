@@ -1,11 +1,12 @@
 //! Which pages of the documentation a pull request changes. A repository has files, the platform has pages: `docs/guides/auth.mdx` is the
 //! page `/guides/auth`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Known pages, to find those of files.
 pub struct PagesOfFiles {
-    pages: HashSet<String>,
+    /// Their paths, by the path that a file may have.
+    pages: HashMap<String, String>,
     /// Folders of locales that pages begin with, such as `es` of `/es/guides`.
     locales: HashSet<String>,
 }
@@ -27,8 +28,8 @@ pub fn locales(file: &str) -> Vec<String> {
 }
 
 impl PagesOfFiles {
-    /// `pages`: those of [`candidates`] that exist. `locales`: those of [`locales`] that a page begins with.
-    pub const fn new(pages: HashSet<String>, locales: HashSet<String>) -> Self {
+    /// `pages`: the pages that exist, by the one of [`candidates`] that means it. `locales`: those of [`locales`] that a page begins with.
+    pub const fn new(pages: HashMap<String, String>, locales: HashSet<String>) -> Self {
         Self { pages, locales }
     }
 
@@ -89,7 +90,7 @@ mod tests {
             "/api-reference/jobs",
         ];
         let pages = PagesOfFiles::new(
-            known.into_iter().map(str::to_owned).collect(),
+            known.into_iter().map(|path| (path.to_owned(), path.to_owned())).collect(),
             std::iter::once("es".to_owned()).collect(),
         );
         for (file, page) in [

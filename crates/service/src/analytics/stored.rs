@@ -76,8 +76,8 @@ impl Analytics {
         range: DayRange,
         path: Option<&str>,
     ) -> Result<StoredDays, AppError> {
-        let selection = Selection::parse(path)?;
         let mut snapshot = self.store.snapshot(project).await?;
+        let selection = snapshot.known(Selection::parse(path)?).await?;
         let stored = snapshot.days(range).await?;
         let counted = match selection {
             Selection::Project => stored.iter().map(|day| (day.day, day.totals)).collect(),

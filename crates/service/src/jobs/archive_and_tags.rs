@@ -23,7 +23,7 @@ impl Jobs {
         let Some(query) = matching.filter(|query| !query.is_empty()) else {
             return Ok(ids.unwrap_or_default());
         };
-        let filter = filter::of_selection(&query)?;
+        let filter = self.with_labels_of_pages(project, filter::of_selection(&query)?).await?;
         let permit = caller.query_permit().await?;
         let ids = self.store.ids(&permit, project, &filter, SELECTED_MAX + 1).await?;
         if ids.len() > SELECTED_MAX {

@@ -13,7 +13,7 @@ use crate::jobs::Jobs;
 use crate::jobs::intent::new_intent;
 use crate::jobs::queue::cancelled_by;
 use base::blocking;
-use base::nfc::{nfc, stored_text};
+use base::nfc::stored_text;
 use base::prompt::Prompt;
 use clients::upstream::governor::Scope;
 use model::batch::{self, Batch, BatchForm, BatchPrompt, Entry, NAME_MAX_CHARS, Progress};
@@ -32,6 +32,9 @@ const DRAFT: &str = "batch";
 
 /// The maximum length of the list of values, in bytes.
 const LIST_MAX: usize = 128 * 1024;
+
+/// The maximum number of values of a list that are looked up as pages of open pull requests.
+const LOOKED_UP_MAX: usize = 1_000;
 
 /// The form of a batch; its texts are as typed.
 pub struct BatchRequest {
@@ -58,7 +61,7 @@ impl Jobs {
         intent: &IntentId,
     ) -> Result<Batch, AppError> {
         let [text, values] = [&request.text, &request.values].map(|text| stored_text(text));
-        self.lines(&text, &values).await?;
+        self.lines(&request.project, &text, &values).await?;
         if let Some(template) = &request.template {
             self.must_be_a_template(&request.project, template).await?;
         }
@@ -93,7 +96,7 @@ impl Jobs {
         batch: &str,
     ) -> Result<Batch, AppError> {
         let prepared = self.prepared(project, batch).await?;
-        let lines = self.lines(&prepared.template, &prepared.list).await?;
+        let lines = self.lines(project, &prepared.template, &prepared.list).await?;
         let prompts = lines.into_iter().map(|line| line.of_batch(&prepared)).collect::<Result<_, _>>()?;
         let prompts = self.all_with_mentioned_pages(project, prompts).await?;
         self.store.start_batch(caller.authority(), &prepared, &prompts, self.queue_max()).await?;
@@ -138,7 +141,7 @@ impl Jobs {
             return Ok(BatchForm { intent, text, values, template: None, problem: None });
         };
         let DraftVersion { text, paths: values, template, .. } = saved_draft;
-        let problem = self.lines(&text, &values).await.err().map(|error| error.message);
+        let problem = self.lines(project, &text, &values).await.err().map(|error| error.message);
         Ok(BatchForm { intent, text, values, template: optional(Some(&template))?, problem })
     }
 
@@ -160,7 +163,14 @@ impl Jobs {
         };
         let changed_pages = match is_started {
             true => Vec::new(),
-            false => self.changed_pages(&prepared.project, &pages_in(&prepared.list)).await?,
+            false => {
+                let project = &prepared.project;
+                let written: Vec<String> =
+                    pages_in(&prepared.list).into_iter().take(LOOKED_UP_MAX).map(str::to_owned).collect();
+                let known = self.store.known_pages(project, &written).await?;
+                self.changed_pages(project, &written.iter().filter_map(|path| known.page(path)).collect())
+                    .await?
+            }
         };
         let JobsOfBatch { jobs, retries } = self.store.jobs_of_batch(&prepared.id).await?;
         let in_batch = retries.iter().filter(|(_, batch)| batch.as_ref() == Some(&prepared.id));
@@ -230,15 +240,16 @@ impl Jobs {
     }
 
     /// The prompts of a batch, each parsed like a single typed prompt.
-    async fn lines(&self, text: &str, values: &str) -> Result<Vec<Line>, AppError> {
+    async fn lines(&self, project: &ProjectId, text: &str, values: &str) -> Result<Vec<Line>, AppError> {
         if values.len() > LIST_MAX {
             return Err(BatchError::ListTooLong.into());
         }
         let most = self.prompt_max();
         let text = Prompt::parse(text, most)?;
         // Many long prompts take time.
-        let values = values.to_owned();
-        blocking::run(usize::MAX, move || lines(text.as_str(), &values, most)).await
+        let (jobs, project, values) = (self.clone(), project.clone(), values.to_owned());
+        let pages_of = move |page: &str| Ok(page_path::single(&jobs.paths_in(&project, page))?);
+        blocking::run(usize::MAX, move || lines(text.as_str(), &values, most, pages_of)).await
     }
 }
 
@@ -260,9 +271,13 @@ enum BatchError {
 impl BadInput for BatchError {}
 
 impl Line {
-    fn parse(entry: &Entry, most: u32) -> Result<Self, AppError> {
+    fn parse(
+        entry: &Entry,
+        most: u32,
+        pages_of: impl Fn(&str) -> Result<Pages, AppError>,
+    ) -> Result<Self, AppError> {
         let prompt = Prompt::parse(&entry.prompt, most)?;
-        let pages = page_path::single(&nfc(entry.page.as_deref().unwrap_or_default()))?;
+        let pages = pages_of(entry.page.as_deref().unwrap_or_default())?;
         Ok(Self { number: entry.line, prompt, pages })
     }
 
@@ -273,10 +288,16 @@ impl Line {
     }
 }
 
-fn lines(text: &str, values: &str, most: u32) -> Result<Vec<Line>, AppError> {
+fn lines(
+    text: &str,
+    values: &str,
+    most: u32,
+    pages_of: impl Fn(&str) -> Result<Pages, AppError>,
+) -> Result<Vec<Line>, AppError> {
     let entries = batch::entries(text, values, most as usize).map_err(BatchError::List)?;
     let parsed = entries.iter().map(|entry| {
-        Line::parse(entry, most).map_err(|error| BatchError::Line { line: entry.line, error }.into())
+        Line::parse(entry, most, &pages_of)
+            .map_err(|error| BatchError::Line { line: entry.line, error }.into())
     });
     parsed.collect()
 }

@@ -11,15 +11,14 @@ use crate::jobs::cursor::Seal;
 use crate::jobs::filter::parse;
 use crate::jobs::intent::new_intent;
 use crate::response_size::{Room, shortened};
-use base::nfc::nfc;
 use base::query_permits::QueryPermit;
+use model::ParseError;
 use model::error::{AppError, BadInput};
 use model::excerpt::SearchWords;
 use model::id::{BatchId, InvalidId, JobId, ProjectId};
 use model::job::{Facets, FollowUp, Job, JobForm, JobPage, JobState, JobsOverview, ShownFollowUps};
 use model::job_query::JobQuery;
 use model::time::Timestamp;
-use model::{ParseError, page_path};
 use store::jobs::drafts::{DraftKey, FormOf};
 use store::jobs::list::{JobFilter, JobPlaces, Listed, PAGE_JOBS, PageJobs, PageStart, Sections, Sort};
 use store::jobs::seen::Reader;
@@ -77,14 +76,6 @@ impl FoundJobs {
     }
 }
 
-/// A page as jobs have it.
-fn page_of(path: &str) -> Result<String, ParseError> {
-    page_path::typed_one(&nfc(path))
-        .ok()
-        .flatten()
-        .ok_or_else(|| "“page” must be the path of a page, such as /guides/auth.".into())
-}
-
 impl Jobs {
     pub async fn get(&self, project: &ProjectId, job: &str) -> Result<Job, AppError> {
         let id: JobId = job.parse()?;
@@ -120,6 +111,7 @@ impl Jobs {
     ) -> Result<JobPage, AppError> {
         let (query, mut filter) = parse(&query)?;
         let seal = Seal::of(project, &query);
+        filter = self.with_labels_of_pages(project, filter).await?;
         let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
         filter.page_start = match (given(cursor), given(page)) {
             (Some(cursor), _) => PageStart::At(seal.read(cursor.trim())?),
@@ -187,10 +179,17 @@ impl Jobs {
             None => PageStart::default(),
         };
         let JobsWanted { page, created_from, created_before, page_jobs, .. } = wanted;
-        let page = page.map(|page| page_of(&page)).transpose()?;
+        let page = page.map(|page| self.page_of(project, &page)).transpose()?;
         let filter = JobFilter { page, created_from, created_before, page_jobs, page_start, ..filter };
+        let filter = self.with_labels_of_pages(project, filter).await?;
         let places = self.store.job_places(permit, project, &filter).await?;
         Ok(FoundJobs { places, seal })
+    }
+
+    /// A page to filter by, as it is written.
+    fn page_of(&self, project: &ProjectId, path: &str) -> Result<String, ParseError> {
+        let page = self.written_page(project, path).ok().flatten();
+        page.ok_or_else(|| "“page” must be the path of a page, such as /guides/auth.".into())
     }
 
     /// Those of `jobs` that exist, as lists show them, in this order.

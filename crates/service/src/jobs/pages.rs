@@ -1,7 +1,7 @@
-//! The pages of jobs: typed, or mentioned in a prompt and known from the daily history.
+//! The pages of jobs: typed, or mentioned in a prompt and known from the daily history. A job has the stored path of a known page, in NFC as all its
+//! texts.
 
 use std::collections::HashSet;
-use std::mem;
 
 use crate::caller::Caller;
 use crate::jobs::Jobs;
@@ -10,17 +10,71 @@ use base::blocking;
 use base::nfc::nfc;
 use base::query_permits::QueryPermit;
 use model::error::AppError;
-use model::id::ProjectId;
-use model::job::BulkResult;
-use model::page_path::{self, PageChange, Pages};
+use model::id::{JobId, ProjectId};
+use model::job::{BulkResult, Job};
+use model::page_path::{self, PageChange, Pages, PathsError};
 use store::StoreError;
 use store::jobs::intents::NewIntent;
+use store::jobs::list::{JobFilter, PageJobs};
+use store::page_views::known_pages::KnownPages;
 
 impl Jobs {
-    /// Those of `paths` that are pages of the project.
+    /// Parses the pages of a form field, separated by commas or line ends.
+    pub fn written_pages(&self, project: &ProjectId, text: &str) -> Result<Pages, PathsError> {
+        page_path::typed(&self.paths_in(project, text))
+    }
+
+    /// Parses one page of a form field; `None` if the text is empty.
+    pub(super) fn written_page(&self, project: &ProjectId, text: &str) -> Result<Option<String>, PathsError> {
+        page_path::typed_one(&self.paths_in(project, text))
+    }
+
+    /// Parses each of these pages.
+    pub fn each_written_page(&self, project: &ProjectId, texts: &[String]) -> Result<Pages, PathsError> {
+        Pages::of_each(texts.iter().map(|text| self.paths_in(project, text)))
+    }
+
+    /// The text in NFC, with the paths of published pages instead of their URLs.
+    pub(super) fn paths_in(&self, project: &ProjectId, text: &str) -> String {
+        let settings = self.settings.current();
+        let site = settings.projects.iter().find(|known| known.id == *project);
+        page_path::paths_of_urls(&nfc(text), site.and_then(|project| project.site.as_deref())).into_owned()
+    }
+
+    /// The stored paths of those of `paths` that are pages of the project.
     pub async fn known_pages(&self, project: &ProjectId, paths: Pages) -> Result<Pages, StoreError> {
         let known = self.store.known_pages(project, &paths).await?;
-        Ok(paths.only(|path| known.contains(path)))
+        Ok(paths.map(|path| stored(&known, path)))
+    }
+
+    /// Adds to a filter the labels of its pages.
+    pub(super) async fn with_labels_of_pages(
+        &self,
+        project: &ProjectId,
+        mut filter: JobFilter,
+    ) -> Result<JobFilter, StoreError> {
+        let named = filter.label.iter().chain(&filter.page).filter(|label| label.starts_with('/'));
+        let named: Vec<String> = named.cloned().collect();
+        let known = self.store.known_pages(project, &named).await?;
+        let labels = |page: String| (known.labels(&page), page);
+        filter.labels_of_pages = named.into_iter().map(labels).map(|(labels, page)| (page, labels)).collect();
+        Ok(filter)
+    }
+
+    /// The newest jobs about a page, archived ones too, at most `most`.
+    pub async fn about_page(
+        &self,
+        permit: &QueryPermit,
+        project: &ProjectId,
+        path: &str,
+        most: PageJobs,
+    ) -> Result<Vec<Job>, AppError> {
+        let page = Some(nfc(path).into_owned());
+        let filter = JobFilter { page, page_jobs: most, ..JobFilter::default() };
+        let filter = self.with_labels_of_pages(project, filter).await?;
+        let places = self.store.job_places(permit, project, &filter).await?;
+        let ids: Vec<JobId> = places.jobs().cloned().collect();
+        Ok(self.store.listed_jobs(permit, &ids).await?)
     }
 
     /// Pages of the project whose path contains `typed`; none for an empty text.
@@ -37,11 +91,12 @@ impl Jobs {
         Ok(self.store.suggested_pages(permit, project, typed).await?)
     }
 
-    /// Adds the pages of the project that the prompt mentions.
+    /// The intent with the stored paths of its pages, and with the pages of the project that its prompt mentions.
     pub(super) async fn with_mentioned_pages(&self, intent: NewIntent) -> Result<NewIntent, StoreError> {
-        let found = page_path::found_in(intent.prompt.as_str());
-        let found = self.known_pages(&intent.project, found).await?;
-        Ok(NewIntent { pages: page_path::of_job(intent.pages, found), ..intent })
+        let found = self.found_in(&intent.project, intent.prompt.as_str());
+        let written: Vec<String> = intent.pages.iter().chain(found.iter()).cloned().collect();
+        let known = self.store.known_pages(&intent.project, &written).await?;
+        Ok(NewIntent { pages: of_job(&known, &intent.pages, &found), ..intent })
     }
 
     /// The same for each prompt of a batch.
@@ -50,20 +105,32 @@ impl Jobs {
         project: &ProjectId,
         intents: Vec<NewIntent>,
     ) -> Result<Vec<NewIntent>, StoreError> {
+        let (jobs, of) = (self.clone(), project.clone());
         let find = move || {
-            let found = intents.iter().map(|intent| page_path::found_in(intent.prompt.as_str()));
+            let found = intents.iter().map(|intent| jobs.found_in(&of, intent.prompt.as_str()));
             let found: Vec<Pages> = found.collect();
             (intents, found)
         };
         let (mut intents, found) = blocking::run(usize::MAX, find).await;
-        let different: HashSet<&String> = found.iter().flat_map(|pages| pages.iter()).collect();
+        let typed = intents.iter().map(|intent| &intent.pages);
+        let different: HashSet<&String> = typed.chain(&found).flat_map(|pages| pages.iter()).collect();
         let different: Vec<String> = different.into_iter().cloned().collect();
         let known = self.store.known_pages(project, &different).await?;
         for (intent, found) in intents.iter_mut().zip(found) {
-            let found = found.only(|path| known.contains(path));
-            intent.pages = page_path::of_job(mem::take(&mut intent.pages), found);
+            intent.pages = of_job(&known, &intent.pages, &found);
         }
         Ok(intents)
+    }
+
+    /// The paths that a prompt mentions, which may be pages of the project.
+    pub(super) fn found_in(&self, project: &ProjectId, prompt: &str) -> Pages {
+        page_path::found_in(&self.paths_in(project, prompt))
+    }
+
+    /// The stored paths of pages as jobs have them, or the written ones of pages that are not known.
+    pub(super) async fn pages_of_job(&self, project: &ProjectId, pages: &Pages) -> Result<Pages, StoreError> {
+        let known = self.store.known_pages(project, pages).await?;
+        Ok(of_job(&known, pages, &Pages::default()))
     }
 
     /// Adds a page to the jobs with these comma-separated ids, or removes it.
@@ -75,12 +142,40 @@ impl Jobs {
         ids: &str,
         path: &str,
     ) -> Result<BulkResult, AppError> {
-        let path = match change {
-            PageChange::Add => page_path::typed_one(&nfc(path))?
-                .ok_or_else(|| AppError::bad_input("The page is empty. Write its path."))?,
-            PageChange::Remove => nfc(path).into_owned(),
+        let known = |path: String| async move {
+            let known = self.store.known_pages(project, std::slice::from_ref(&path)).await?;
+            Ok::<_, StoreError>((known, path))
         };
-        let jobs = self.store.change_page(caller.authority(), change, project, &chosen(ids)?, &path).await?;
-        Ok(BulkResult { jobs })
+        let paths = match change {
+            PageChange::Add => {
+                let path = self.written_page(project, path)?;
+                let path = path.ok_or_else(|| AppError::bad_input("The page is empty. Write its path."))?;
+                let (known, path) = known(path).await?;
+                vec![stored_or_new(&known, &path)]
+            }
+            PageChange::Remove => {
+                let (known, path) = known(nfc(path).into_owned()).await?;
+                known.labels(&path)
+            }
+        };
+        Ok(BulkResult {
+            jobs: self.store.change_page(caller.authority(), change, project, &chosen(ids)?, &paths).await?,
+        })
     }
+}
+
+/// The pages of a job: those typed, and those of `found` that are known.
+fn of_job(known: &KnownPages, typed: &Pages, found: &Pages) -> Pages {
+    let typed = typed.map(|path| Some(stored_or_new(known, path)));
+    page_path::of_job(typed, found.map(|path| stored(known, path)))
+}
+
+/// A known page as jobs have it.
+fn stored(known: &KnownPages, path: &str) -> Option<String> {
+    known.page(path).map(|page| nfc(page).into_owned())
+}
+
+/// A page as jobs have it. The path of an unknown one has no slash at its end.
+fn stored_or_new(known: &KnownPages, path: &str) -> String {
+    stored(known, path).unwrap_or_else(|| page_path::without_slash(path))
 }

@@ -31,7 +31,9 @@ impl Jobs {
         let folders: BTreeSet<String> = files.iter().flat_map(|file| locales(file)).collect();
         let paths: Vec<String> = paths.into_iter().collect();
         let folders: Vec<String> = folders.into_iter().take(LOCALES_MAX).collect();
-        let pages = self.store.known_pages(project, &paths).await?;
+        let known = self.store.known_pages(project, &paths).await?;
+        let page = |path: String| Some((known.page(&path)?.to_owned(), path));
+        let pages = paths.into_iter().filter_map(page).map(|(page, path)| (path, page)).collect();
         Ok(PagesOfFiles::new(pages, self.store.known_folders(project, &folders).await?))
     }
 

@@ -9,7 +9,7 @@ use base::query_permits::QueryPermit;
 use model::error::AppError;
 use model::id::ProjectId;
 use model::job::EXCERPT_CHARS;
-use model::page_path::{self, Pages};
+use model::page_path::{self, Pages, without_slash};
 use model::similar::{OpenRequest, SimilarJob};
 use model::trigrams::{COMPARED_CHARS, Trigrams};
 use store::jobs::drafts::DraftKey;
@@ -34,7 +34,8 @@ impl Jobs {
         let since = self.clock.now().plus_seconds(-OPEN_SECONDS);
         let candidates = self.store.candidates(permit, project, since, COMPARED_JOBS, COMPARED_CHARS).await?;
         let prompt = nfc(prompt).into_owned();
-        let paths = page_path::of_job(typed, page_path::found_in(&prompt));
+        let paths = page_path::of_job(typed, self.found_in(project, &prompt));
+        let paths = self.pages_of_job(project, &paths).await?;
         let open = self.open_requests(project).await?;
         // Comparing long texts takes time.
         Ok(blocking::run(usize::MAX, move || similar_jobs_of(&prompt, &paths, candidates, &open)).await)
@@ -50,13 +51,13 @@ impl Jobs {
         let of = DraftKey { user_id: &caller.user.id, project, subject: "" };
         let draft = self.store.draft(of).await?;
         let (text, paths) = draft.map(|draft| (draft.text, draft.paths)).unwrap_or_default();
-        self.similar(permit, project, &text, typed_so_far(&paths)).await
+        self.similar(permit, project, &text, self.typed_so_far(project, &paths)).await
     }
-}
 
-/// The pages in a field that a person is typing: none while a path is invalid.
-pub fn typed_so_far(paths: &str) -> Pages {
-    page_path::typed(&nfc(paths)).unwrap_or_default()
+    /// The pages in a field that a person is typing: none while a path is invalid.
+    pub fn typed_so_far(&self, project: &ProjectId, paths: &str) -> Pages {
+        self.written_pages(project, paths).unwrap_or_default()
+    }
 }
 
 fn similar_jobs_of(
@@ -97,10 +98,12 @@ fn of_request(path: &str, request: &OpenRequest) -> SimilarJob {
 }
 
 fn similar_job(trigrams: &Trigrams, paths: &[String], candidate: Candidate) -> Option<SimilarJob> {
-    let page = candidate.paths.iter().find(|path| paths.contains(path)).cloned();
+    // A job that was started before its page was known may have another form of the path.
+    let has = |path: &String| paths.iter().any(|own| without_slash(own) == without_slash(path));
+    let page = candidate.paths.iter().find(|path| has(path)).cloned();
     // The same text about other pages is another task: people use templates like this. New pages are in no history yet.
     let mentioned = page_path::of_job(Pages::stored(candidate.paths), page_path::found_in(&candidate.prompt));
-    let is_shared = mentioned.iter().any(|path| paths.contains(path));
+    let is_shared = mentioned.iter().any(has);
     let other_pages = !is_shared && !paths.is_empty() && !mentioned.is_empty();
     let same_text = !other_pages && trigrams.is_similar(&Trigrams::of(&candidate.prompt));
     let title = candidate.prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();

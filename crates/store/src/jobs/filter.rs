@@ -1,5 +1,8 @@
 //! The filters, the sort and the pagination of the list of jobs.
 
+use std::collections::BTreeMap;
+use std::slice;
+
 use super::names::Name;
 use super::search::Search;
 use super::seen::{self, Reader};
@@ -28,6 +31,8 @@ pub struct JobFilter {
     pub label: Option<String>,
     /// A page, besides `label`.
     pub page: Option<String>,
+    /// The labels of `label` and `page`, where they are more than one: the jobs have one of them.
+    pub labels_of_pages: BTreeMap<String, Vec<String>>,
     /// Only jobs created at this time or later.
     pub created_from: Option<Timestamp>,
     /// Only jobs created before this time.
@@ -130,9 +135,14 @@ pub(crate) fn select(
         select.within(&Set { number: "s.number", parts: vec![part] });
     }
     for label in filter.label.iter().chain(&filter.page) {
-        let label = select.bind(label);
-        let condition = format!("s.project = {} AND s.label = {label}", select.project());
-        select.within(&Set::of("listed_labels", "s.number", condition));
+        let labels = filter.labels_of_pages.get(label).map_or(slice::from_ref(label), Vec::as_slice);
+        let part = |label| {
+            let label = select.bind(label);
+            let condition = format!("s.project = {} AND s.label = {label}", select.project());
+            Part { table: "listed_labels".to_owned(), condition }
+        };
+        let parts = labels.iter().map(part).collect();
+        select.within(&Set { number: "s.number", parts });
     }
     // Jobs are numbered in the order of their creation.
     if let Some(from) = filter.created_from {

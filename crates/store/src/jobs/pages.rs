@@ -13,34 +13,10 @@ use model::audit::Action;
 use model::id::{JobId, ProjectId};
 use model::page_path::{PATHS_MAX, PageChange};
 
-/// The maximum number of paths per statement.
-const PATHS_AT_ONCE: usize = 500;
-
 /// The maximum number of suggested pages.
 const SUGGESTIONS: u32 = 10;
 
 impl Store {
-    /// Those of `paths` that occur in the daily history of the project.
-    pub async fn known_pages(
-        &self,
-        project: &ProjectId,
-        paths: &[String],
-    ) -> Result<HashSet<String>, StoreError> {
-        let mut known = HashSet::new();
-        for paths in paths.chunks(PATHS_AT_ONCE) {
-            let sql = format!(
-                "SELECT path FROM page_paths WHERE project = $1 AND path IN ({})",
-                sql_placeholders(2, paths.len())
-            );
-            let mut query = sqlx::query_scalar(AssertSqlSafe(sql)).bind(project.as_str());
-            for path in paths {
-                query = query.bind(comparable(path));
-            }
-            known.extend(query.fetch_all(&self.pool).await?);
-        }
-        Ok(known)
-    }
-
     /// Those of `folders` that a path of the daily history begins with.
     pub async fn known_folders(
         &self,
@@ -90,20 +66,26 @@ impl Store {
         Ok(pages)
     }
 
-    /// Adds a page to the given jobs of the project that lack it and are below the limit, or removes it from those that have it. Returns them.
+    /// Adds the first of `paths` to the given jobs of the project that lack it and are below the limit, or removes all of them from those that have
+    /// them. Returns the jobs that changed.
     pub async fn change_page(
         &self,
         by: Authority<'_>,
         change: PageChange,
         project: &ProjectId,
         ids: &[JobId],
-        path: &str,
+        paths: &[String],
     ) -> Result<Vec<JobId>, StoreError> {
-        let jobs = sql_placeholders(3, ids.len());
+        let Some(path) = paths.first() else { return Ok(Vec::new()) };
+        let count = match change {
+            PageChange::Add => 1,
+            PageChange::Remove => paths.len(),
+        };
+        let (pages, jobs) = (sql_placeholders(2, count), sql_placeholders(2 + count, ids.len()));
         let (sql, action) = match change {
             PageChange::Add => (
                 format!(
-                    "INSERT INTO job_paths (job_id, path) SELECT j.id, $1 FROM jobs j WHERE j.project = $2 AND j.id IN ({jobs})
+                    "INSERT INTO job_paths (job_id, path) SELECT j.id, $2 FROM jobs j WHERE j.project = $1 AND j.id IN ({jobs})
                      AND (SELECT COUNT(*) FROM job_paths p WHERE p.job_id = j.id) < {PATHS_MAX}
                      ON CONFLICT (job_id, path) DO NOTHING RETURNING job_id AS id"
                 ),
@@ -111,15 +93,20 @@ impl Store {
             ),
             PageChange::Remove => (
                 format!(
-                    "DELETE FROM job_paths WHERE path = $1
-                     AND job_id IN (SELECT id FROM jobs WHERE project = $2 AND id IN ({jobs})) RETURNING job_id AS id"
+                    "DELETE FROM job_paths WHERE path IN ({pages})
+                     AND job_id IN (SELECT id FROM jobs WHERE project = $1 AND id IN ({jobs})) RETURNING job_id AS id"
                 ),
                 Action::PageRemove,
             ),
         };
         let Change { mut tx, by, now } = self.write(by).begin().await?;
-        let query = sqlx::query(AssertSqlSafe(sql)).bind(comparable(path)).bind(project.as_str());
-        let changed = changed(&mut tx, query, ids).await?;
+        let mut query = sqlx::query(AssertSqlSafe(sql)).bind(project.as_str());
+        for path in &paths[..count] {
+            query = query.bind(comparable(path));
+        }
+        let mut changed = changed(&mut tx, query, ids).await?;
+        changed.sort();
+        changed.dedup();
         audited(&mut tx, project, &changed, action, path, &by, now).await?;
         tx.commit().await?;
         Ok(changed)

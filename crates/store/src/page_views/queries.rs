@@ -33,9 +33,9 @@ pub(crate) const PATHS: &str = "SELECT id, path FROM page_paths WHERE project = 
 
 /// A consistent snapshot of a project's history. It uses a connection: drop it before sending anything to a client.
 pub struct Snapshot {
-    tx: Transaction<'static, Any>,
+    pub(super) tx: Transaction<'static, Any>,
     dialect: Dialect,
-    project: ProjectId,
+    pub(super) project: ProjectId,
     _permit: OwnedSemaphorePermit,
 }
 

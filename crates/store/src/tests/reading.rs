@@ -11,6 +11,7 @@ use crate::jobs::list::{Sort, sections_statement};
 use crate::jobs::messages::nothing_before_it;
 use crate::jobs::templates::SELECT_TEXTS;
 use crate::limits::not_sent_statement;
+use crate::page_views::known_pages::BY_SPELLING;
 use crate::page_views::queries::{PATHS, finished_about};
 use model::selection::Selection;
 
@@ -111,7 +112,7 @@ async fn page_report_finds_its_jobs_by_label() {
     let ledger = Ledger::in_file().await;
     for selection in ["/guides/start", "/guides/*"] {
         let selection = Selection::parse(Some(selection)).unwrap();
-        let plan = ledger.plan(&finished_about(&selection)).await;
+        let plan = ledger.plan(&finished_about(&selection, 3)).await;
         let by = |table: &str, by: &str| {
             assert!(
                 plan.iter()
@@ -124,7 +125,7 @@ async fn page_report_finds_its_jobs_by_label() {
         by("j", "(id=?)");
         assert!(!plan.iter().any(|line| line.starts_with("SCAN") && line != "SCAN a"), "{plan:?}");
     }
-    let plan = ledger.plan(&finished_about(&Selection::Project)).await;
+    let plan = ledger.plan(&finished_about(&Selection::Project, 1)).await;
     assert!(
         plan.iter().any(|line| line.contains("jobs_by_change (project=? AND state=? AND changed_at>?)")),
         "{plan:?}"
@@ -140,6 +141,16 @@ async fn analytics_table_reads_only_the_paths_of_its_days() {
     let ledger = Ledger::in_file().await;
     let plan = ledger.plan(PATHS).await;
     assert_eq!(plan, ["SEARCH page_paths USING INDEX page_paths_seen (project=? AND seen_on>?)"]);
+}
+
+#[tokio::test]
+async fn known_pages_are_found_by_an_index() {
+    let ledger = Ledger::in_file().await;
+    let plan = ledger.plan(&format!("{BY_SPELLING} ($2, $3)")).await;
+    assert_eq!(
+        plan,
+        ["SEARCH page_paths USING COVERING INDEX page_paths_by_spelling (project=? AND <expr>=?)"]
+    );
 }
 
 #[tokio::test]

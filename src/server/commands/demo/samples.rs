@@ -13,7 +13,7 @@ use base::work::Work;
 use docket_emulator::{Emulator, Outcome, PastJob};
 use model::id::{ProjectId, TemplateId};
 use model::job::{JobState, RemoteJob};
-use model::page_path;
+use model::page_path::Pages;
 use model::time::Timestamp;
 use model::user::{Project, Role};
 use service::auth::password;
@@ -202,7 +202,7 @@ async fn commit(
         project: (*project).clone(),
         intent: uuid::Uuid::new_v4().to_string().parse()?,
         prompt: Prompt::parse(prompt, u32::MAX)?,
-        pages: page_path::typed(&paths.join(","))?,
+        pages: Pages::of_each(paths)?,
         subject,
         request_hash: None,
     };

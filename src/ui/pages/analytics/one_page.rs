@@ -2,8 +2,10 @@
 
 use leptos::prelude::*;
 
+use crate::api::jobs::JOBS_ABOUT_A_PAGE;
 use crate::ui::charts::number::{change, counted, moved, share};
 use crate::ui::components::job_effect::{effects_warning, how_to_read, no_figures};
+use crate::ui::components::job_row::job_row;
 use crate::ui::components::localized::{self, number};
 use crate::ui::components::page_job_link::{PageFigures, page_job_link};
 use crate::ui::pages::analytics::figures::{Against, compared};
@@ -64,30 +66,60 @@ fn head(context: &AnalyticsPage, row: &TableRow) -> AnyView {
     .into_any()
 }
 
-fn jobs(context: &AnalyticsPage, jobs: &[JobEffect]) -> AnyView {
-    if jobs.is_empty() {
+/// The jobs about the page of the URL, while days of the range are missing; empty without a page.
+pub(super) fn live(context: &AnalyticsPage) -> Option<AnyView> {
+    let path = context.page()?.to_owned();
+    let jobs = jobs(context, &[]);
+    Some(
+        view! { <div class="one-page" data-path=path.clone()><h2>{path.clone()}</h2></div> {jobs} }
+            .into_any(),
+    )
+}
+
+/// All jobs about the page: those with figures in a table, the others in a list above it.
+fn jobs(context: &AnalyticsPage, finished: &[JobEffect]) -> AnyView {
+    let others = context.about.iter().filter(|job| !finished.iter().any(|known| known.job == job.id));
+    let others: Vec<_> = others.map(|job| job_row(job, ())).collect();
+    if finished.is_empty() && others.is_empty() {
         return view! { <p class="none">"No job about this page has finished yet."</p> }.into_any();
     }
+    let more = (context.about.len() == JOBS_ABOUT_A_PAGE).then(|| {
+        let href = links::jobs_about(&context.project, context.page().unwrap_or_default());
+        view! { <p class="more"><a href=href>"All jobs about this page"</a></p> }
+    });
+    let others = (!others.is_empty()).then(|| {
+        let label = if finished.is_empty() { "Jobs about this page" } else { "Other jobs about this page" };
+        view! { <ul class="job-list" aria-label=label>{others.into_iter().collect_view()}</ul> }
+    });
     view! {
         <section aria-labelledby="jobs">
             <h2 id="jobs">"Jobs about this page"</h2>
-            <p class="provenance">{how_to_read()}</p>
-            {effects_warning(jobs.iter(), context.today)}
-            <table class="pages effects">
-                <thead>
-                    <tr>
-                        <th scope="col">"Job"</th>
-                        <th scope="col">"Finished"</th>
-                        <th scope="col" class="numeric">"Days"</th>
-                        <th scope="col" class="numeric">"Before"</th>
-                        <th scope="col" class="numeric">"After"</th>
-                        <th scope="col" class="numeric">"Change"</th>
-                        <th scope="col" class="numeric share">"AI share"</th>
-                    </tr>
-                </thead>
-                <tbody>{jobs.iter().map(|job| effect(context, job)).collect_view()}</tbody>
-            </table>
+            {others}
+            {more}
+            {(!finished.is_empty()).then(|| effects(context, finished))}
         </section>
+    }
+    .into_any()
+}
+
+fn effects(context: &AnalyticsPage, jobs: &[JobEffect]) -> AnyView {
+    view! {
+        <p class="provenance">{how_to_read()}</p>
+        {effects_warning(jobs.iter(), context.today)}
+        <table class="pages effects">
+            <thead>
+                <tr>
+                    <th scope="col">"Job"</th>
+                    <th scope="col">"Finished"</th>
+                    <th scope="col" class="numeric">"Days"</th>
+                    <th scope="col" class="numeric">"Before"</th>
+                    <th scope="col" class="numeric">"After"</th>
+                    <th scope="col" class="numeric">"Change"</th>
+                    <th scope="col" class="numeric share">"AI share"</th>
+                </tr>
+            </thead>
+            <tbody>{jobs.iter().map(|job| effect(context, job)).collect_view()}</tbody>
+        </table>
     }
     .into_any()
 }

@@ -4,7 +4,7 @@ use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
 use super::Snapshot;
-use crate::dialect::select::comparable;
+use crate::dialect::select::{comparable, sql_placeholders};
 use crate::jobs::states::is_completed;
 use crate::{StoreError, instant, optional_word, word};
 use model::day::DayRange;
@@ -74,20 +74,22 @@ impl Snapshot {
         range: Option<DayRange>,
         limit: i64,
     ) -> Result<Vec<FinishedJob>, StoreError> {
-        let text = match selection {
-            Selection::Project => String::new(),
-            Selection::Page(path) => path.clone(),
-            Selection::Folder(folder) => folder.prefix(),
+        let texts = match selection {
+            Selection::Project => vec![String::new()],
+            Selection::Page(path) => self.known_pages(std::slice::from_ref(path)).await?.labels(path),
+            Selection::Folder(folder) => vec![folder.prefix()],
         };
-        let sql = finished_about(selection);
-        let rows = sqlx::query(AssertSqlSafe(sql))
+        let sql = finished_about(selection, texts.len());
+        let mut query = sqlx::query(AssertSqlSafe(sql))
             .bind(self.project.as_str())
-            .bind(comparable(&text))
+            .bind(comparable(&texts[0]))
             .bind(range.map_or(i64::MIN, |range| range.from().start().as_millis()))
             .bind(range.map_or(i64::MAX, |range| range.to().plus_days(1).start().as_millis()))
-            .bind(limit)
-            .fetch_all(&mut *self.tx)
-            .await?;
+            .bind(limit);
+        for text in &texts[1..] {
+            query = query.bind(comparable(text));
+        }
+        let rows = query.fetch_all(&mut *self.tx).await?;
         rows.iter().map(finished_job).collect()
     }
 }
@@ -112,8 +114,8 @@ pub(super) fn every() -> (String, &'static str) {
 }
 
 /// The statement for the finished jobs of a selection, whose page or folder is `$2`, at most `$5`. It finds the jobs of pages by their labels, whose
-/// index groups the jobs of each label.
-pub(crate) fn finished_about(selection: &Selection) -> String {
+/// index groups the jobs of each label. `labels`: the number of labels of a page, which are `$2` and those from `$6` on.
+pub(crate) fn finished_about(selection: &Selection, labels: usize) -> String {
     // The planner keeps the order of tables in a cross join. A label belongs to one project, and so do its jobs: without a condition on the project,
     // only the index by id can be chosen.
     let labeled = |which: &str| {
@@ -124,7 +126,11 @@ pub(crate) fn finished_about(selection: &Selection) -> String {
     };
     let (source, about) = match selection {
         Selection::Project => every(),
-        Selection::Page(_) => (labeled("s.label = $2"), "j.id = a.job_id"),
+        Selection::Page(_) if labels < 2 => (labeled("s.label = $2"), "j.id = a.job_id"),
+        Selection::Page(_) => {
+            let further = sql_placeholders(6, labels - 1);
+            (labeled(&format!("s.label IN ($2, {further})")), "j.id = a.job_id")
+        }
         // The last character of a prefix is a slash, and the next one is 0.
         Selection::Folder(_) => {
             (labeled("s.label >= $2 AND s.label < SUBSTR($2, 1, LENGTH($2) - 1) || '0'"), "j.id = a.job_id")

@@ -27,7 +27,6 @@ use model::error::{AppError, ErrorCode};
 use model::id::{JobId, ProjectId, TemplateId};
 use model::job::{DeliveryState, Job, JobState, TimelineMark};
 use model::job_query::JobQuery;
-use model::page_path;
 use model::tag::Tag;
 use model::time::Timestamp;
 use service::jobs::Jobs;
@@ -330,7 +329,7 @@ pub(super) async fn start(
         (None, None) => return Err(AppError::bad_input("A job needs a “prompt” or a “template”.").into()),
     };
     let prompt = Prompt::parse(&text, jobs.prompt_max()).map_err(AppError::from)?;
-    let pages = page_path::typed(&nfc(&new.pages.join("\n"))).map_err(AppError::from)?;
+    let pages = jobs.each_written_page(&project, &new.pages).map_err(AppError::from)?;
     let (subject, request_hash) = (Subject::NewJob { template, retry_of: None, tags }, Some(request.hash()));
     let intent = NewIntent { project: project.clone(), intent, prompt, pages, subject, request_hash };
     submit(caller, intent, new.queue).await
