@@ -1,6 +1,7 @@
 /** The queue: people add prompts, see them, change their order, and cancel them. */
 import type { Page } from "@playwright/test";
 import { Api } from "../fixtures/api.ts";
+import { next } from "../fixtures/faults.ts";
 import { PROJECT, type Server, at, badge, expect, interactive, jobOf, opener, test } from "../fixtures/docket.ts";
 
 const ONE_AN_HOUR = { environment: { DOCKET_AGENT_PER_HOUR: "1" } };
@@ -40,6 +41,30 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Queue" })).toHaveText("Queue 1");
       await page.getByRole("main").getByRole("link", { name: "1 prompt queued" }).click();
       await expect(page).toHaveURL(at("/queue"));
+    });
+
+    test("prompt waits for AI credits until somebody tries again", async ({ serve, visit }) => {
+      test.setTimeout(60_000);
+      const docket = await serve();
+      const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
+      await next(docket, "create", { kind: "status", code: 402 });
+      await open(page, at("/jobs/new"));
+      await page.getByLabel("Prompt").fill("Explain the credits");
+      await page.getByRole("button", { name: "Start job" }).click();
+      const job = await jobOf(page);
+      await expect(badge(page, job)).toHaveAttribute("data-status", "queued");
+      await expect(page.getByText("it has no AI credits, or could not check them.")).toBeVisible();
+      await open(page, at("/queue"));
+      await expect(rows(page)).toContainText("Waiting for AI credits");
+      await expect(async () => {
+        await page.getByRole("button", { name: "Try now" }).click();
+        await expect(page.getByText("Docket sends the next prompt as soon as the budget has room.")).toBeVisible({ timeout: 2_000 });
+      }).toPass({ timeout: 30_000 });
+      await open(page, at(`/jobs/${job}`));
+      await expect(async () => {
+        if (!javaScriptEnabled) await page.reload();
+        await expect(badge(page, job)).toHaveAttribute("data-status", /active|completed/, { timeout: 1_000 });
+      }).toPass({ timeout: 20_000 });
     });
 
     test("form offers the queue when the budget is used up", async ({ serve, visit }) => {

@@ -45,7 +45,7 @@ pub async fn try_queue(project: String) -> Result<(), AppError> {
     let (caller, state) = guard::of::<TryQueue>()?;
     let project = caller.project(&project)?;
     state.jobs.try_queue_now(&caller, &project).await?;
-    let sentence = "Docket sends the next prompt now.";
+    let sentence = "Docket sends the next prompt as soon as the budget has room.";
     flash::redirect_with(&links::queue(project.as_str()), Confirmation::new(sentence));
     Ok(())
 }

@@ -93,6 +93,7 @@ async fn queues_of_a_shared_limit_send_no_more_than_it_allows() {
         .filter(|at| !at.is_empty())
         .collect();
     let count = expected.len();
+    assert_eq!(count, 7, "one follow-up waits for the job before it");
     expected.sort();
     expected.dedup();
     assert_eq!(expected.len(), count, "two prompts of one limit are expected at the same time");
@@ -138,6 +139,14 @@ async fn limit_of_follow_ups_that_is_reached_early_proposes_a_shared_one() {
     let (mut app, operator) = accepting(per_hour(2)).await;
     let admin = app.sign_in("ada").await;
     let job = operator.created("one").await;
+    // At the limit, the windows may differ by seconds.
+    operator.follow_up(&job, "the first", &intent()).await;
+    until("it was sent", async || (app.upstream.posts().await.len() == 2).then_some(())).await;
+    app.upstream.on_follow_up(limit()).await;
+    operator.follow_up(&job, "the second", &intent()).await;
+    until("it was refused", async || (app.upstream.posts().await.len() == 3).then_some(())).await;
+    assert!(!admin.get("/admin/upstream").await.text.contains(told));
+    app.clock().advance(HOUR + Duration::from_secs(1));
     // A job start that is refused says nothing about follow-ups.
     app.upstream.on_create(limit()).await;
     operator.created("two").await;
@@ -151,6 +160,8 @@ async fn limit_of_follow_ups_that_is_reached_early_proposes_a_shared_one() {
     app.restart_with(|settings| settings.budget.agent_limit = AgentLimit::Shared).await;
     let admin = app.sign_in("ada").await;
     assert!(!admin.get("/admin/upstream").await.text.contains(told), "the setting is changed already");
+    let notices = app.ledger().count("SELECT COUNT(*) FROM platform_notices").await;
+    assert_eq!(notices, 0, "the bell counts a notice that nobody sees");
 }
 
 #[tokio::test]

@@ -5,8 +5,11 @@ use std::time::Duration;
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 
-use crate::helpers::{Browser, New, TestApp, intent, json, remote_job, until};
+use crate::helpers::{Browser, New, TestApp, intent, json, refusing_address, remote_job, until};
 use crate::queue::per_hour;
+
+/// In notices.
+const TOLD: &str = "has had no AI credits for";
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
@@ -120,7 +123,7 @@ async fn follow_ups_wait_with_job_starts_and_other_projects_do_not() {
 }
 
 #[tokio::test]
-async fn person_tries_the_queue_at_most_once_a_minute() {
+async fn person_tries_the_queue_at_most_every_ten_seconds() {
     let app = TestApp::with(per_hour(100)).await;
     try_now(&app.operator().await).await.refused(409, "conflict");
     let [answer, ..] = answers();
@@ -130,7 +133,7 @@ async fn person_tries_the_queue_at_most_once_a_minute() {
     exactly(&app, 1).await;
     try_now(&viewer).await.refused(403, "forbidden");
     try_now(&operator).await.refused(409, "conflict");
-    app.clock().advance(Duration::from_secs(61));
+    app.clock().advance(Duration::from_secs(11));
     assert_eq!(try_now(&operator).await.status, 200);
     exactly(&app, 2).await;
     let audit = app.ledger().count("SELECT COUNT(*) FROM audit WHERE action = 'queue_try'").await;
@@ -138,7 +141,7 @@ async fn person_tries_the_queue_at_most_once_a_minute() {
     try_now(&operator).await.refused(409, "conflict");
 
     app.upstream.accepts_jobs().await;
-    app.clock().advance(Duration::from_secs(61));
+    app.clock().advance(Duration::from_secs(11));
     assert_eq!(try_now(&operator).await.status, 200);
     exactly(&app, 3).await;
     until("none waits", async || waiting(&operator).await.is_empty().then_some(())).await;
@@ -179,7 +182,7 @@ async fn administrators_are_told_once_and_everyone_sees_why_prompts_wait() {
     assert_eq!([unread(&admin).await - before, unread(&operator).await], [1, 0]);
     assert_eq!([notice(&admin).await, notice(&operator).await], [json!("no_credits"), json!("no_credits")]);
 
-    let told = "AI credits of";
+    let told = TOLD;
     let page = admin.get("/p/docs/notifications").await.text;
     assert!(page.contains(told) && page.contains("New · "), "{page}");
     assert!(!operator.get("/p/docs/notifications").await.text.contains(told));
@@ -189,9 +192,15 @@ async fn administrators_are_told_once_and_everyone_sees_why_prompts_wait() {
     assert!(admin.get("/admin/upstream").await.text.contains(told));
 
     let page = operator.get("/p/docs/queue").await.text;
-    assert!(page.contains("AI credits are used up") && page.contains("Try now"), "{page}");
+    assert!(
+        page.contains("has no AI credits, or could not check them") && page.contains("Try now"),
+        "{page}"
+    );
     let page = app.sign_in("vera").await.get("/p/docs/queue").await.text;
-    assert!(page.contains("AI credits are used up") && !page.contains("Try now"), "{page}");
+    assert!(
+        page.contains("has no AI credits, or could not check them") && !page.contains("Try now"),
+        "{page}"
+    );
 
     app.upstream.accepts_jobs().await;
     app.clock().advance(HOUR + Duration::from_secs(1));
@@ -231,7 +240,60 @@ async fn cancelled_prompts_leave_no_pause_that_a_later_one_cannot_end() {
     let message = waiting(&operator).await[0]["message"].clone();
     operator.post("/api/queue/cancel", &[("project", "docs"), ("message", message.as_str().unwrap())]).await;
     assert_eq!(notice(&operator).await, json!("no_credits"), "the last try is recent");
+    try_now(&operator).await.refused(409, "conflict");
     app.clock().advance(HOUR + Duration::from_secs(1));
     assert_eq!(notice(&operator).await, json!(null));
+    let admin = app.sign_in("ada").await;
+    assert!(!admin.get("/admin/upstream").await.text.contains(TOLD), "nothing waits any more");
     assert_eq!(operator.created("The second").await["state"], "active");
+}
+
+#[tokio::test]
+async fn probe_that_is_not_sent_is_repeated_soon() {
+    let mut app = TestApp::with(per_hour(100)).await;
+    app.upstream.on_create(answers()[0].clone()).await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    exactly(&app, 1).await;
+    let (_socket, address) = refusing_address();
+    app.restart_with(|settings| settings.upstream_url = Some(address)).await;
+    app.clock().advance(HOUR + Duration::from_secs(1));
+    let tries =
+        "SELECT COUNT(*) FROM job_events WHERE state = 'queued' AND detail LIKE '%could not be reached%'";
+    until("the probe was not sent", async || (app.ledger().count(tries).await > 0).then_some(())).await;
+    app.restart_with(|settings| settings.upstream_url = None).await;
+    app.upstream.accepts_jobs().await;
+    app.clock().advance(Duration::from_secs(61));
+    let operator = app.operator().await;
+    until("it is sent", async || (operator.job(&job).await["state"] == "active").then_some(())).await;
+}
+
+#[tokio::test]
+async fn hourly_tries_leave_one_entry_in_the_timeline() {
+    let app = TestApp::with(per_hour(100)).await;
+    app.upstream.on_create(answers()[0].clone()).await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    for count in 1..=4 {
+        exactly(&app, count).await;
+        app.clock().advance(HOUR + Duration::from_secs(1));
+    }
+    exactly(&app, 5).await;
+    let history = operator.job(&job).await["history"].clone();
+    let states: Vec<_> =
+        history.as_array().unwrap().iter().map(|entry| entry["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["queued", "sending", "queued"]);
+    assert_eq!(history[2]["at"], "2025-03-10T14:15:04Z", "the last try");
+}
+
+#[tokio::test]
+async fn another_key_is_tried_at_once() {
+    let app = TestApp::with(per_hour(100)).await;
+    app.upstream.on_create(answers()[0].clone()).await;
+    let operator = app.operator().await;
+    let job = operator.created("Fix typos").await;
+    exactly(&app, 1).await;
+    app.upstream.accepts_jobs().await;
+    app.state().governor.health().forget_refused_key().await.unwrap();
+    until("it is sent", async || (operator.job(&job).await["state"] == "active").then_some(())).await;
 }

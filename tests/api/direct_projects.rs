@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use wiremock::ResponseTemplate;
+use wiremock::{Request, ResponseTemplate};
 
-use crate::helpers::{Browser, New, Settings, TestApp, json, remote_job};
+use crate::helpers::{Browser, New, Settings, TestApp, detached_job, json, remote_job, until, with_batch};
 
 const BOTH: &str = "Probably no file had to change; if the platform publishes changes of this project directly, they may be online.";
 
@@ -88,4 +88,64 @@ async fn job_of_a_direct_project_with_a_pull_request_or_a_failure_is_shown_as_us
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_2", "failed"))).await;
     operator.created("Fix more").await;
     assert_eq!(listed(&operator, "docs", &[]).await["attention"], 1);
+}
+
+#[tokio::test]
+async fn retry_that_is_published_directly_resolves_the_job_that_failed() {
+    let app = TestApp::with(direct(&["docs"])).await;
+    let operator = app.operator().await;
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "failed"))).await;
+    let failed = operator.created("Fix typos").await;
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_2", "active"))).await;
+    app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_2", "completed"))).await;
+    New::job("Fix typos").with("retry_of", failed["id"].as_str().unwrap()).made(&operator).await;
+    until("the failed job is resolved", async || {
+        Some(operator.job(&failed).await).filter(|job| job["resolved_by"].is_string())
+    })
+    .await;
+    assert_eq!(listed(&operator, "docs", &[]).await["attention"], 0);
+}
+
+#[tokio::test]
+async fn jobs_of_a_direct_project_count_nowhere_as_unchanged() {
+    let app = TestApp::with(direct(&["docs"])).await;
+    let operator = app.operator().await;
+    app.upstream
+        .on_create(|_: &Request| {
+            ResponseTemplate::new(201).set_body_json(remote_job(&detached_job(), "completed"))
+        })
+        .await;
+    let batch = New::batch("{{page}}", "page\n/a\n/b\n").id(&operator).await;
+    with_batch(&operator, "start", &batch).await;
+    until("both are completed", async || {
+        (listed(&operator, "docs", &[("status", "completed")]).await["total"] == 2).then_some(())
+    })
+    .await;
+    let batches = operator.post_json("/api/batches/list", &[("project", "docs")]).await;
+    assert_eq!(batches["batches"][0]["progress"]["no_changes"], 0);
+    let filtered = listed(&operator, "docs", &[("status", "no-changes")]).await;
+    assert_eq!((&filtered["total"], filtered["jobs"].as_array().unwrap().len()), (&json!(0), 0));
+    // After a look at the notifications, only the section of finished jobs has them.
+    operator.get("/p/docs/notifications").await;
+    let overview = operator.get("/p/docs").await.text;
+    assert!(overview.contains("published directly"), "{overview}");
+}
+
+#[tokio::test]
+async fn process_with_other_projects_keeps_the_setting() {
+    let mut app = TestApp::with(direct(&["docs"])).await;
+    let operator = app.operator().await;
+    completed(&app, &operator, "docs", "job_1").await;
+    app.restart_with(|settings| {
+        (settings.projects, settings.direct_projects) = ("api=API".to_owned(), vec![])
+    })
+    .await;
+    app.restart_with(|settings| {
+        settings.projects = "docs=Docs,api=API reference".to_owned();
+        settings.direct_projects = vec!["docs"];
+    })
+    .await;
+    let stored = app.ledger().count("SELECT is_refreshed FROM direct_projects WHERE project = 'docs'").await;
+    assert_eq!(stored, 1);
+    assert_eq!(listed(&app.operator().await, "docs", &[]).await["attention"], 0);
 }

@@ -5,7 +5,7 @@ use crate::helpers::{Archive, Browser, TestApp, Written, days, rows};
 
 const NOW: &str = "2026-08-20T12:00:00Z";
 const HTML: &str = "agents fetch as HTML as views by AI";
-const MARKDOWN: &str = "Markdown pages never as views by people";
+const MARKDOWN: &str = "never counts Markdown pages as views by people";
 const WARNING: &str = "What counts as AI changed within the compared days";
 
 async fn filled() -> (TestApp, Browser) {

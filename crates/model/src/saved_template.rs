@@ -37,9 +37,12 @@ pub struct TemplateText {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scorecard {
     pub runs: u64,
-    /// The sum of the next three fields.
+    /// The sum of the next four fields.
     pub finished: u64,
     pub with_pull_request: u64,
+    /// Completed without a pull request in a project whose changes the platform publishes directly.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub published_directly: u64,
     pub without_change: u64,
     pub failed: u64,
     /// From acceptance to the first end state, in milliseconds; `None` if no run has both.
@@ -47,6 +50,10 @@ pub struct Scorecard {
     /// `None` if Docket knows the state of no pull request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merges: Option<Merges>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// What happened to the pull requests of these jobs.

@@ -178,7 +178,7 @@ pub async fn run_with_history(
 /// Records that this process runs, and what an earlier run left behind. A process that cannot do so must not become ready.
 pub async fn begin(state: &AppState) -> anyhow::Result<()> {
     state.heartbeat.begin().await.context("recording what an earlier run left behind")?;
-    state.jobs.store_direct_projects().await;
+    state.jobs.store_settings().await.context("storing which projects are published directly")?;
     state.jobs.log_prompts_of_removed_projects().await;
     Ok(())
 }

@@ -69,7 +69,9 @@ impl Reloading {
         if changes.has_log() {
             self.replace_filter(&changes.log.filter);
         }
-        state.jobs.store_direct_projects().await;
+        if let Err(error) = state.jobs.store_settings().await {
+            tracing::error!(%error, "DOCKET_DIRECT_PROJECTS did not take effect; send the signal again");
+        }
         state.jobs.log_prompts_of_removed_projects().await;
         self.source = changes.source.clone();
         record(&changes, &self.work, state).await;

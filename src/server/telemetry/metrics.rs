@@ -27,6 +27,7 @@ use model::time::Timestamp;
 use model::upstream::Operation;
 use model::user::Project;
 use store::maintenance::figures::{Figure, FigureKind};
+use store::platform::budget::ScopeLimit;
 
 pub use text::Format;
 
@@ -179,14 +180,6 @@ impl Page {
                 (labels, f64::from(u8::from(report.open_until(*operation, now).is_some())))
             }),
         );
-        self.gauges(
-            "docket_upstream_credits_used_up",
-            "Whether the prompts of a project wait for AI credits of the platform",
-            projects.iter().map(|project| {
-                let labels = labels([("project", project.id.as_str())]);
-                (labels, f64::from(u8::from(report.lacks_credits(&project.id, now))))
-            }),
-        );
         let is_refused = report.key_refused_at().is_some();
         self.gauge(
             "docket_upstream_key_refused",
@@ -234,6 +227,11 @@ impl Page {
         };
 
         let limits = state.governor.limits(&projects);
+        let used = |counted: &ScopeLimit| {
+            let own = number(FigureKind::Calls, &counted.scope);
+            let is_alone = counted.other == counted.scope;
+            if is_alone { own } else { own + number(FigureKind::Calls, &counted.other) }
+        };
         let of_scope = |scope: &str| {
             let (kind, project) = scope.split_once(':').unwrap_or((scope, ""));
             labels([("scope", kind.replace('-', "_")), ("project", project.to_owned())])
@@ -241,12 +239,22 @@ impl Page {
         self.gauges(
             "docket_upstream_budget_used",
             "Calls of the last hour, of those that the limit allows",
-            limits.iter().map(|(scope, _)| (of_scope(scope), number(FigureKind::Calls, scope))),
+            limits.iter().map(|limit| (of_scope(&limit.name), used(&limit.counted))),
         );
         self.gauges(
             "docket_upstream_budget_limit",
             "Calls that are allowed in an hour",
-            limits.iter().map(|(scope, limit)| (of_scope(scope), f64::from(*limit))),
+            limits.iter().map(|limit| (of_scope(&limit.name), f64::from(limit.counted.limit))),
+        );
+        let report = Report::of(figures);
+        self.gauges(
+            "docket_upstream_credits_used_up",
+            "Whether the prompts of a project wait for AI credits of the platform",
+            projects.iter().map(|project| {
+                let has_prompts = number(FigureKind::Queued, project.id.as_str()) > 0.0;
+                let lacks = report.lacks_credits(&project.id, has_prompts, now);
+                (of_project(project.id.as_str()), f64::from(u8::from(lacks)))
+            }),
         );
         self.gauges(
             "docket_queue_prompts",

@@ -20,6 +20,8 @@ pub const LINK_CLASS: &str = "job-link";
 
 /// The flag of a version in its attribute for a tracked job.
 const TRACKED: &str = "t";
+/// The same for a job whose changes are published directly.
+const DIRECT: &str = "p";
 
 /// The version of a displayed status. Differs between any two statuses of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +29,7 @@ pub struct StatusVersion {
     state: JobState,
     changed_at: Timestamp,
     is_tracked: bool,
+    is_direct: bool,
     /// `None` without a pull request.
     pull_request: Option<PullRequestState>,
 }
@@ -49,6 +52,7 @@ impl StatusVersion {
             state: status.state,
             changed_at: status.changed_at,
             is_tracked: status.tracked,
+            is_direct: status.is_direct,
             pull_request: status
                 .pr_link
                 .as_ref()
@@ -61,7 +65,8 @@ impl StatusVersion {
     pub fn to_attribute(&self) -> String {
         let tracked = if self.is_tracked { TRACKED } else { "" };
         let pull_request = self.pull_request.map_or("", letter);
-        [&self.changed_at.as_millis().to_string(), tracked, pull_request].concat()
+        let direct = if self.is_direct { DIRECT } else { "" };
+        [&self.changed_at.as_millis().to_string(), tracked, direct, pull_request].concat()
     }
 
     /// Parses the values of the attributes [`STATE`] and [`VERSION`]; `None` if they are invalid.
@@ -72,12 +77,16 @@ impl StatusVersion {
             Some(flags) => (true, flags),
             None => (false, flags),
         };
+        let (is_direct, flags) = match flags.strip_prefix(DIRECT) {
+            Some(flags) => (true, flags),
+            None => (false, flags),
+        };
         let pull_request = match flags {
             "" => None,
             flag => Some(PullRequestState::VARIANTS.iter().copied().find(|state| letter(*state) == flag)?),
         };
         let changed_at = Timestamp::from_millis(changed_at.parse().ok()?);
-        Some(Self { state: state.parse().ok()?, changed_at, is_tracked, pull_request })
+        Some(Self { state: state.parse().ok()?, changed_at, is_tracked, is_direct, pull_request })
     }
 
     /// Whether the state can still change without a person.
@@ -107,15 +116,16 @@ mod tests {
 
     #[test]
     fn version_is_parsed_from_its_attribute() {
-        for (state, is_tracked, pull_request, attribute) in [
-            (JobState::Active, true, Some(PullRequestState::Unknown), "1764000000000tu"),
-            (JobState::Other, true, None, "1764000000000t"),
-            (JobState::Completed, false, Some(PullRequestState::Merged), "1764000000000m"),
-            (JobState::Completed, false, Some(PullRequestState::Open), "1764000000000o"),
-            (JobState::Other, false, None, "1764000000000"),
+        for (state, is_tracked, is_direct, pull_request, attribute) in [
+            (JobState::Active, true, false, Some(PullRequestState::Unknown), "1764000000000tu"),
+            (JobState::Other, true, false, None, "1764000000000t"),
+            (JobState::Completed, false, false, Some(PullRequestState::Merged), "1764000000000m"),
+            (JobState::Completed, false, true, Some(PullRequestState::Draft), "1764000000000pd"),
+            (JobState::Completed, true, true, None, "1764000000000tp"),
+            (JobState::Other, false, false, None, "1764000000000"),
         ] {
             let changed_at = Timestamp::from_millis(1_764_000_000_000);
-            let version = StatusVersion { state, changed_at, is_tracked, pull_request };
+            let version = StatusVersion { state, changed_at, is_tracked, is_direct, pull_request };
             assert_eq!(version.to_attribute(), attribute);
             assert_eq!(StatusVersion::parse(state.as_str(), attribute), Some(version.clone()));
             assert_eq!(version.is_untracked(), attribute.ends_with('0'));

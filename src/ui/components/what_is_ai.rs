@@ -32,7 +32,7 @@ pub fn ai_warning(first: Day, last: Day) -> Option<AnyView> {
     });
     (!changes.is_empty()).then(|| {
         let text = view! {
-            <p>"What counts as AI changed within the compared days. Part of the difference between people and AI comes from that."</p>
+            <p>"What counts as AI changed within the compared days. Part of the difference between people and AI may come from that."</p>
             <ul>{items.collect_view()}</ul>
         };
         notice(Tone::Warning, text).into_any()

@@ -92,7 +92,7 @@ pub fn JobPage() -> impl IntoView {
         let fetch =
             missing.filter(|_| may_send).map(|effect| fetch_days::fetch_weeks(&project, &effect, &here));
         let conversation = Conversation::of(&job, shown, &mut room);
-        let timeline = timeline::timeline(&job.history, conversation.range.clone());
+        let timeline = timeline::timeline(&job, conversation.range.clone());
         Ok(view! {
             {title(&head::short_title(&job))}
             {problem(why)}
@@ -115,7 +115,8 @@ pub fn JobPage() -> impl IntoView {
 }
 
 fn has_changes(job: &Job) -> bool {
-    job.remote.as_ref().is_some_and(|remote| remote.pr_link.is_some())
+    let badge = job.badge();
+    badge.pr_link.is_some() || badge.is_published_directly()
 }
 
 fn is_sending(job: &Job) -> bool {

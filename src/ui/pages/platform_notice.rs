@@ -11,8 +11,8 @@ pub(super) fn sentence(notice: &PlatformNotice) -> AnyView {
     let project = notice.project.as_str();
     match notice.kind {
         PlatformNoticeKind::NoCredits => view! {
-            "The AI credits of " <bdi>{project.to_owned()}</bdi> " have been used up " {lasting(notice.since)}
-            ". Its prompts wait, and Docket tries one every hour. Add credits on the platform, then "
+            "The platform has had no AI credits for " <bdi>{project.to_owned()}</bdi> ", or could not check them, " {lasting(notice.since)}
+            ". Prompts wait, and Docket tries one every hour. Look at the credits on the platform, then "
             <a href=links::queue(project)>"try the queue now"</a> "."
         }
         .into_any(),

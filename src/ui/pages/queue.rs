@@ -76,7 +76,7 @@ fn no_credits(queue_view: &QueueView, until: Timestamp) -> AnyView {
     });
     let text = view! {
         <p>
-            "The platform’s AI credits are used up. Docket sends one prompt every hour to find out whether there are credits again"
+            "The platform has no AI credits, or could not check them. Docket sends one prompt every hour to find out"
             {expected(until)} ". The others follow as soon as one is accepted."
         </p>
         {try_now}

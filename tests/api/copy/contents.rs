@@ -27,7 +27,7 @@ pub(super) const FILLING: [&str; 26] = [
     "INSERT INTO seen_changes SELECT id, 'docs', 1, 1, 0, 0 FROM users WHERE name = 'vera'",
     "INSERT INTO upstream_pauses VALUES ('of-a-test', 1)",
     "INSERT INTO platform_notices VALUES ('docs', 'no_credits', 1)",
-    "INSERT INTO direct_projects VALUES ('of-a-test')",
+    "INSERT INTO direct_projects VALUES ('of-a-test', 1, 1)",
     "INSERT INTO upstream_circuits VALUES ('of-a-test', 3, NULL)",
     "INSERT INTO code_hosts VALUES ('https://github.example', 1, 5000, 4999, 2, 3, 'it failed (502)', 4, 1, 'failing', 'acme/docs#7')",
     "INSERT INTO rate_limits VALUES ('account 7', 1)",

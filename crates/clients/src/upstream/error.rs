@@ -87,9 +87,7 @@ impl UpstreamError {
                 format!("The platform's own limit is reached (status 429{words}), so nothing was started.")
             }
             Self::NoCredits { status, words } => {
-                format!(
-                    "The platform's AI credits are used up (status {status}{words}), so nothing was started."
-                )
+                format!("{} (status {status}{words}), so nothing was started.", no_credits(*status))
             }
             Self::Refused { status: 401, words } => {
                 format!(
@@ -118,6 +116,14 @@ impl UpstreamError {
     }
 }
 
+/// What a status without AI credits means.
+const fn no_credits(status: u16) -> &'static str {
+    match status {
+        402 => "The platform's AI credits are used up",
+        _ => "The platform could not check its AI credits",
+    }
+}
+
 impl From<UpstreamError> for AppError {
     /// For requests that start nothing.
     fn from(error: UpstreamError) -> Self {
@@ -141,7 +147,7 @@ impl From<UpstreamError> for AppError {
             ),
             UpstreamError::NoCredits { status, words } => (
                 ErrorCode::UpstreamFailed,
-                format!("The platform's AI credits are used up (status {status}{words}). Try again later."),
+                format!("{} (status {status}{words}). Try again later.", no_credits(*status)),
             ),
             UpstreamError::Refused { status, words } => (
                 ErrorCode::UpstreamFailed,

@@ -99,6 +99,12 @@ const BETWEEN_TIDYINGS: u64 = 100;
 /// Lookups per hour and project of job ids that people type.
 const LOOKUPS_PER_HOUR: u32 = 60;
 
+/// An hourly limit with its name in metrics.
+pub struct NamedLimit {
+    pub name: String,
+    pub counted: ScopeLimit,
+}
+
 /// Whether a job may be polled now.
 #[must_use]
 pub enum PollPermit {
@@ -196,6 +202,10 @@ impl Governor {
     /// A permit to send a queued message, claimed and counted in one transaction.
     pub async fn acquire_for(&self, message_id: &str, scope: &Scope) -> Result<SendDecision, StoreError> {
         let Some(project) = scope.project() else { return Ok(SendDecision::NotClaimed) };
+        // Before a probe of the circuit breaker is taken, and a call is made that reads.
+        if matches!(self.health.credits(project).await?, Credits::UsedUp) {
+            return Ok(SendDecision::Later);
+        }
         match self.health.admit_prompt(project).await? {
             Admission::Paused => Ok(SendDecision::Later),
             Admission::ReadFirst => Ok(SendDecision::ReadFirst),
@@ -376,7 +386,8 @@ impl Governor {
             return;
         }
         let noted = async {
-            if self.meter(&permit.scope).await?.used > permit.limit {
+            // At the limit, the windows of both may differ by seconds.
+            if self.meter(&permit.scope).await?.used >= permit.limit {
                 return Ok(false);
             }
             self.store.add_platform_notice(project, PlatformNoticeKind::SharedLimit, self.clock.now()).await
@@ -445,13 +456,15 @@ impl Governor {
 
     /// What administrators are told about the platform. `user`: for whom it may be new.
     pub async fn notices(&self, user: &str) -> Result<Vec<PlatformNotice>, StoreError> {
-        let mut notices = self.store.platform_notices(user, self.clock.now()).await?;
-        let is_shared = self.budget().agent_limit == AgentLimit::Shared;
-        notices.retain(|notice| {
-            self.is_configured(&notice.project)
-                && !(is_shared && notice.kind == PlatformNoticeKind::SharedLimit)
-        });
-        Ok(notices)
+        self.store.platform_notices(user, self.clock.now()).await
+    }
+
+    /// Removes the notices that the settings have followed.
+    pub async fn forget_followed_notices(&self) -> Result<(), StoreError> {
+        match self.budget().agent_limit {
+            AgentLimit::Shared => self.store.remove_platform_notices(PlatformNoticeKind::SharedLimit).await,
+            AgentLimit::Separate => Ok(()),
+        }
     }
 
     /// When a prompt of `project` is sent to find out whether there are AI credits again; `None` unless its prompts wait for them.
@@ -526,13 +539,17 @@ impl Governor {
         }
     }
 
-    /// Every hourly limit, by the scope that counts its calls: `analytics`, or an operation and a project as in
-    /// `creates:docs`.
-    pub fn limits(&self, projects: &[Project]) -> Vec<(String, u32)> {
-        let of_project =
-            |project: &Project| [Scope::Creates(project.id.clone()), Scope::FollowUps(project.id.clone())];
-        let scopes = projects.iter().flat_map(of_project).chain([Scope::Analytics]);
-        scopes.map(|scope| (scope.key(), self.limit(&scope))).collect()
+    /// Every hourly limit: `analytics`, `creates:docs` and `follow-ups:docs` for the project `docs`, or `agent:docs` if both share a limit.
+    pub fn limits(&self, projects: &[Project]) -> Vec<NamedLimit> {
+        let scopes = projects.iter().flat_map(|project| self.agent_scopes(project)).chain([Scope::Analytics]);
+        let named = scopes.map(|scope| {
+            let name = match (&scope, self.shares_a_limit(&scope)) {
+                (Scope::Creates(project), true) => format!("agent:{project}"),
+                _ => scope.key(),
+            };
+            NamedLimit { name, counted: self.limited(&scope) }
+        });
+        named.collect()
     }
 
     async fn spent(&self, scope: &Scope) -> Result<AppError, StoreError> {
@@ -541,7 +558,8 @@ impl Governor {
         let why = if meter.used < meter.limit {
             format!("The platform asked Docket to wait with further {}", scope.noun())
         } else {
-            format!("All {} {} of Docket's hourly budget are used", meter.limit, scope.noun())
+            let what = if self.shares_a_limit(scope) { "prompts" } else { scope.noun() };
+            format!("All {} {what} of Docket's hourly budget are used", meter.limit)
         };
         Ok(AppError::new(ErrorCode::BudgetSpent, format!("{why}, and nothing was sent. {when}.")))
     }

@@ -17,7 +17,7 @@ use model::upstream::{Operation, OperationStatus, PlatformNoticeKind, RefusedOpe
 use model::user::Project;
 use store::maintenance::figures::{Figure, FigureKind};
 use store::platform::budget::Meters;
-use store::platform::circuits::{CREDITS, KEY, OpenCircuit, Probe, REFUSED};
+use store::platform::circuits::{CREDITS, CREDITS_PAUSE, KEY, OpenCircuit, Probe, REFUSED};
 use store::{Authority, Store, StoreError};
 
 /// The pause before the first probe of an open circuit breaker. It doubles with each probe.
@@ -32,9 +32,6 @@ const LONGEST_PAUSE_OF_READS: Duration = Duration::from_secs(60);
 /// How long the queues wait after the key was refused, and an operation of a project after it was refused: every attempt costs a call, and an
 /// administrator has to act first. Prompts that a person submits do not wait.
 const REFUSAL_PAUSE: Duration = Duration::from_secs(300);
-
-/// How long the prompts of a project wait after the platform had no AI credits, before one is sent as a probe. A person can ask for it earlier.
-pub(crate) const CREDITS_PAUSE: Duration = Duration::from_secs(3_600);
 
 /// The number of refusals in a row that pauses an operation of a project. One refused prompt is no evidence against the others: after the first
 /// refusal, another prompt is sent.
@@ -165,9 +162,9 @@ impl Health {
         })
     }
 
-    /// Makes the next prompt of `project` a probe at once; `false` if there are AI credits, or the last one was tried less than a minute ago.
+    /// Makes the next prompt of `project` a probe at once; `false` if there are AI credits, or the last one was tried less than ten seconds ago.
     pub async fn try_credits_now(&self, by: Authority<'_>, project: &ProjectId) -> Result<bool, StoreError> {
-        self.store.probe_now(by, &credits(project), project, CREDITS_PAUSE).await
+        self.store.probe_credits_now(by, project).await
     }
 
     /// The time of the next probe, during the pause after the platform refused the operation for `project`. One call after each pause is a probe.
@@ -230,11 +227,10 @@ impl Health {
     }
 
     async fn note_no_credits(&self, project: &ProjectId, now: Timestamp) -> Result<(), StoreError> {
-        self.store.note_refusal(&credits(project), 1, CREDITS_PAUSE, now).await?;
         if self.store.add_platform_notice(project, PlatformNoticeKind::NoCredits, now).await? {
-            tracing::warn!(%project, "the platform has no AI credits; the prompts of the project wait");
+            tracing::warn!(%project, "the platform has no AI credits, or could not check them; the prompts of the project wait");
         }
-        Ok(())
+        self.store.note_refusal(&credits(project), 1, CREDITS_PAUSE, now).await
     }
 
     /// Resets the state of the key after it was replaced, and the refusals of the former one.
@@ -317,19 +313,22 @@ impl Report {
         let failing = open.max(refused).filter(|until| *until > now);
         let failing = failing.map(|until| QueuePause { until, why: WaitReason::CircuitOpen });
         let no_credits = project.and_then(|project| self.credits_tried_again_at(project, now));
+        let no_credits = no_credits.filter(|until| *until > now);
         let no_credits = no_credits.map(|until| QueuePause { until, why: WaitReason::NoCredits });
         [failing, no_credits].into_iter().flatten().max_by_key(|pause| pause.until)
     }
 
-    /// The time of the next probe, while the prompts of `project` wait for AI credits.
+    /// The time of the next probe, while the prompts of `project` wait for AI credits: `now` if it is due.
     pub(super) fn credits_tried_again_at(&self, project: &ProjectId, now: Timestamp) -> Option<Timestamp> {
-        let tried_at = self.tried_at(&credits(project)).filter(|at| *at <= now.after(CLOCKS_APART))?;
-        Some(tried_at.after(CREDITS_PAUSE)).filter(|until| *until > now)
+        let tried_at = self.tried_at(&credits(project))?;
+        let is_possible = tried_at <= now.after(CLOCKS_APART);
+        Some(if is_possible { tried_at.after(CREDITS_PAUSE).max(now) } else { now })
     }
 
-    /// Whether the platform had no AI credits for the last prompt of `project`, within the last hour.
-    pub fn lacks_credits(&self, project: &ProjectId, now: Timestamp) -> bool {
-        self.credits_tried_again_at(project, now).is_some()
+    /// Whether the prompts of `project` wait for AI credits: a prompt waits, or was tried within an hour.
+    pub fn lacks_credits(&self, project: &ProjectId, has_prompts: bool, now: Timestamp) -> bool {
+        let tried_at = self.tried_at(&credits(project));
+        tried_at.is_some_and(|at| has_prompts || at > now.plus_seconds(-RECENT_SECONDS))
     }
 
     /// The pause of polls of `project` after failures or a refusal. A failure in the future was recorded before a clock rollback, and does not count.

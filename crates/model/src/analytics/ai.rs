@@ -20,7 +20,7 @@ pub const AI_CHANGES: [AiChange; 2] = [
     },
     AiChange {
         day: Day::known(2026, Month::July, 31),
-        what: "The platform counts Markdown pages never as views by people",
+        what: "The platform never counts Markdown pages as views by people",
     },
 ];
 

@@ -124,14 +124,10 @@ impl Jobs {
         Ok(())
     }
 
-    /// Stores which projects are published directly. Until that succeeds, their jobs are shown as before.
-    pub async fn store_direct_projects(&self) {
-        let projects = self.settings.current().projects;
-        let direct: Vec<ProjectId> =
-            projects.iter().filter(|project| project.is_direct).map(|project| project.id.clone()).collect();
-        if let Err(error) = self.store.set_direct_projects(&self.work, &direct).await {
-            tracing::error!(%error, "the projects of DOCKET_DIRECT_PROJECTS could not be stored");
-        }
+    /// Stores what the database has to know of the settings: which projects are published directly, and that a notice has been followed.
+    pub async fn store_settings(&self) -> Result<(), StoreError> {
+        self.store.set_direct_projects(&self.work, &self.settings.current().projects).await?;
+        self.governor.forget_followed_notices().await
     }
 
     /// Logs how many prompts wait because their projects are not configured.
@@ -311,7 +307,7 @@ impl Jobs {
             Err(error @ UpstreamError::NoCredits { .. }) => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt queued again");
                 reason = format!("{} It waits in the queue.", error.delivery_reason());
-                DeliveryOutcome::Requeued(&reason)
+                DeliveryOutcome::NoCredits(&reason)
             }
             // It may have been refused because of its operation or its text: another prompt is sent first, and only a second refusal ends it.
             Err(error) if intent.in_queue && error.is_forbidden() && intent.refusals == 0 => {
@@ -393,6 +389,7 @@ fn counted(outcome: &DeliveryOutcome<'_>) -> DeliveryCount {
             DeliveryCount::Rejected
         }
         DeliveryOutcome::Requeued(_)
+        | DeliveryOutcome::NoCredits(_)
         | DeliveryOutcome::Refused { .. }
         | DeliveryOutcome::Unsent { is_queued: true, .. } => DeliveryCount::QueuedAgain,
         DeliveryOutcome::Unknown(_) => DeliveryCount::Unknown,

@@ -127,7 +127,6 @@ impl Jobs {
             Some(state) => counts.get(&state).copied().unwrap_or_default(),
             None => counts.values().sum(),
         };
-        let no_changes = if self.is_direct(project) { 0 } else { no_changes };
         let [next, previous] = [next, previous].map(|cursor| cursor.map(|cursor| seal.write(cursor)));
         let excerpts = self.excerpts(permit, &query.q, &jobs).await?;
         let batches = self.store.batch_summaries(&batches_of(&jobs)).await?;
@@ -144,15 +143,6 @@ impl Jobs {
             excerpts,
             batches,
         })
-    }
-
-    /// Whether the platform publishes the changes of the project directly: then a job without a pull request may have changed files.
-    fn is_direct(&self, project: &ProjectId) -> bool {
-        self.settings
-            .current()
-            .projects
-            .iter()
-            .any(|configured| configured.id == *project && configured.is_direct)
     }
 
     /// The values of the filters, at this revision of the project's jobs.
@@ -241,10 +231,15 @@ impl Jobs {
         reader: Reader,
         connected: bool,
     ) -> Result<JobsOverview, AppError> {
+        // Without pull requests, every completed job may have changed something.
+        let finished = match self.store.is_direct(project).await? {
+            true => JobQuery::default().with("status", "completed"),
+            false => JobQuery::default().with("pr", "yes"),
+        };
         let filters = [
             (JobQuery::default().with("status", "active"), SECTION_JOBS),
             (JobQuery::default().with("needs", "attention"), SECTION_JOBS),
-            (JobQuery::default().with("pr", "yes").with("sort", "changed"), FINISHED_JOBS),
+            (finished.with("sort", "changed"), FINISHED_JOBS),
         ];
         let mut sections = Vec::with_capacity(filters.len());
         for (filter, most) in &filters {

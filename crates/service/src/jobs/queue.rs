@@ -27,7 +27,10 @@ impl Jobs {
             let expected_at = expected_at.map(|at| at.max(message.due_at));
             waiting.push(entry(message, why, expected_at));
         }
-        let no_credits_until = self.governor.credits_tried_again_at(project).await?;
+        let no_credits_until = match waiting.is_empty() {
+            true => None,
+            false => self.governor.credits_tried_again_at(project).await?,
+        };
         Ok(Queue { waiting, no_credits_until, next: None })
     }
 
@@ -49,10 +52,13 @@ impl Jobs {
 
     /// Sends the next prompt at once to find out whether there are AI credits again.
     pub async fn try_queue_now(&self, caller: &Caller, project: &ProjectId) -> Result<(), AppError> {
+        if self.store.waiting_prompts(project).await? == [0, 0] {
+            return Err(AppError::conflict("The queue is empty: there is no prompt to send."));
+        }
         match self.governor.health().try_credits_now(caller.authority(), project).await? {
             true => Ok(()),
             false => Err(AppError::conflict(
-                "The prompts do not wait for AI credits, or Docket tried less than a minute ago.",
+                "The prompts do not wait for AI credits, or Docket tried a moment ago.",
             )),
         }
     }

@@ -29,6 +29,7 @@ pub(super) fn body(due: &DueEvent, public_url: &PublicUrl) -> String {
                 "author": job.author,
                 "state": job.state,
                 "pr_link": job.pr_link,
+                "published_directly": is_published_directly(job),
                 "url": url(due, job, public_url),
             })),
         }),
@@ -49,6 +50,11 @@ fn url(due: &DueEvent, job: &EventJob, public_url: &PublicUrl) -> String {
     format!("{}/p/{}/jobs/{}", public_url.origin(), due.project, job.id)
 }
 
+/// Whether the job was completed in a project whose changes the platform publishes without pull requests.
+fn is_published_directly(job: &EventJob) -> bool {
+    job.state == JobState::Completed && job.pr_link.is_none() && job.is_direct
+}
+
 /// A line in Slack's markup.
 fn text(due: &DueEvent, public_url: &PublicUrl) -> String {
     let Some(job) = &due.job else {
@@ -59,7 +65,7 @@ fn text(due: &DueEvent, public_url: &PublicUrl) -> String {
         (_, CLOSED) => "Pull request closed",
         (_, STALE) => "Pull request waits for somebody",
         (JobState::Completed, _) if job.pr_link.is_some() => "A pull request is ready",
-        (JobState::Completed, _) if job.is_direct => "Completed, published directly",
+        (JobState::Completed, _) if is_published_directly(job) => "Completed, published directly",
         (JobState::Completed, _) => "Completed, no changes",
         (JobState::Failed, _) => "Failed",
         (JobState::Archived, _) => "Archived",

@@ -10,7 +10,7 @@ use super::messages::{DueMessage, SELECT_INTENT, nothing_before_it};
 use super::{lifecycle, messages, queue};
 use crate::dialect::select::{bind_projects, sql_placeholders};
 use crate::platform::budget::{self, ScopeLimit};
-use crate::platform::circuits::{Probe, take_probe};
+use crate::platform::circuits::{Probe, give_probe_back, take_probe_or_pass};
 use crate::{Store, StoreError, word};
 use base::work::Work;
 use model::id::IntentId;
@@ -44,6 +44,8 @@ pub enum DeliveryOutcome<'a> {
     Rejected(&'a str),
     /// The upstream definitely did not accept it; it stays at its position in the queue.
     Requeued(&'a str),
+    /// The upstream has no AI credits; it stays at its position in the queue.
+    NoCredits(&'a str),
     /// The upstream refused it with status 403; it moves to the end of the queue, and waits until `again_at`.
     Refused { reason: &'a str, again_at: Timestamp },
     /// No request was sent. It stays at its position in the queue, or is rejected.
@@ -60,7 +62,9 @@ impl<'a> DeliveryOutcome<'a> {
             }
             Self::Rejected(reason) => Transition::new(DeliveryStep::Reject).because(reason),
             Self::Unknown(reason) => Transition::new(DeliveryStep::LoseOutcome).because(reason),
-            Self::Requeued(reason) => Transition::new(DeliveryStep::Requeue).because(reason),
+            Self::Requeued(reason) | Self::NoCredits(reason) => {
+                Transition::new(DeliveryStep::Requeue).because(reason)
+            }
             Self::Unsent { reason, is_queued: true } => {
                 Transition::new(DeliveryStep::Requeue).because(reason)
             }
@@ -74,7 +78,7 @@ impl<'a> DeliveryOutcome<'a> {
     }
 }
 
-/// Ends a claim. If no request was sent, its call is no longer counted.
+/// Ends a claim. If no request was sent, its call is no longer counted, and it was no probe.
 async fn end_in(
     tx: &mut Transaction<'static, Any>,
     claimed: &Intent,
@@ -84,6 +88,10 @@ async fn end_in(
     let has_ended = lifecycle::apply(tx, claimed, &end.transition(), now).await?;
     if has_ended && matches!(end, DeliveryOutcome::Unsent { .. }) {
         budget::uncount(&mut **tx, &counted_call(&claimed.message_id, claimed.claim)).await?;
+        give_probe_back(tx, &claimed.project, &claimed.message_id, now).await?;
+    }
+    if has_ended && matches!(end, DeliveryOutcome::NoCredits(_)) {
+        lifecycle::forget_repeated_try(tx, claimed).await?;
     }
     Ok(has_ended)
 }
@@ -156,7 +164,7 @@ impl Store {
             return Ok(Claim::Later);
         }
         if let Some(probe) = probe
-            && !take_probe(&mut *tx, probe, now).await?
+            && !take_probe_or_pass(&mut tx, probe, now).await?
         {
             return Ok(Claim::Later);
         }

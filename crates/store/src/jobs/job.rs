@@ -14,7 +14,7 @@ use model::time::Timestamp;
 /// `d`), whether it needs attention, and whether the platform publishes the changes of its project directly.
 pub(crate) const SELECT_JOB: &str =
     "SELECT j.*, m.prompt, m.attempt, u.name AS author, a.name AS archiver, d.name AS dismisser,
-         (SELECT COUNT(*) FROM direct_projects p WHERE p.project = j.project) AS is_direct,
+         (SELECT COUNT(*) FROM direct_projects p WHERE p.project = j.project AND p.is_direct = 1) AS is_direct,
          (SELECT l.attention FROM listed_jobs l WHERE l.job_id = j.id) AS attention FROM jobs j
      JOIN messages m ON m.job_id = j.id AND m.position = 0 JOIN users u ON u.id = m.author_id
      LEFT JOIN users a ON a.id = j.archived_by LEFT JOIN users d ON d.id = j.dismissed_by";

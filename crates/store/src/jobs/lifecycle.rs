@@ -298,3 +298,30 @@ fn expect_one(rows: u64, job: &JobId) -> Result<(), StoreError> {
         _ => Err(StoreError::Corrupt(format!("the job {job} in a state that it was not in before"))),
     }
 }
+
+/// Removes the try before the last one from the timeline of a prompt if both ended for the same reason: a prompt can wait for weeks, and is tried every
+/// hour.
+pub(crate) async fn forget_repeated_try(
+    tx: &mut Transaction<'static, Any>,
+    delivery: &Intent,
+) -> Result<(), StoreError> {
+    let last: Vec<(String, String, Option<String>)> = sqlx::query_as(
+        "SELECT id, state, detail FROM job_events WHERE job_id = $1 AND position = $2 ORDER BY id DESC LIMIT 3",
+    )
+    .bind(delivery.job.as_str())
+    .bind(delivery.position)
+    .fetch_all(&mut **tx)
+    .await?;
+    let [(_, state, reason), (sending, ..), (queued, earlier_state, earlier_reason)] = &last[..] else {
+        return Ok(());
+    };
+    if (state, reason) != (earlier_state, earlier_reason) {
+        return Ok(());
+    }
+    sqlx::query("DELETE FROM job_events WHERE id IN ($1, $2)")
+        .bind(sending)
+        .bind(queued)
+        .execute(&mut **tx)
+        .await?;
+    Ok(())
+}

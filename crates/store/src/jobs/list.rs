@@ -69,7 +69,8 @@ pub struct Sections<const N: usize> {
 
 /// The number of jobs that need attention because they changed nothing; the project is the first value of the statement.
 const NO_CHANGES: &str = "(SELECT CAST(COALESCE(SUM(jobs), 0) AS BIGINT) FROM job_counts
-    WHERE project = $1 AND archived = 0 AND state = 'completed' AND attention = 1 AND has_pr = 0)";
+    WHERE project = $1 AND archived = 0 AND state = 'completed' AND attention = 1 AND has_pr = 0
+    AND NOT EXISTS (SELECT 1 FROM direct_projects d WHERE d.project = $1 AND d.is_direct = 1))";
 
 /// The project's revision; the project is the first value of the statement.
 const REVISION: &str = "(SELECT COALESCE(MAX(revision), 0) FROM project_changes WHERE project = $1)";
@@ -551,7 +552,8 @@ pub(crate) fn counts(
         up_to(&mut select, cursor.top);
     }
     let conditions = states.iter().map(|state| format!("l.state = '{}'", state.as_str()));
-    let sums = ["l.attention = 1".to_owned(), "l.state = 'completed' AND l.has_pr = 0".to_owned()];
+    let no_changes = format!("l.state = 'completed' AND l.has_pr = 0 AND {} = 0", is_direct("l.project"));
+    let sums = ["l.attention = 1".to_owned(), no_changes];
     let columns = sums.into_iter().chain(conditions);
     let columns = columns.map(|condition| format!("COUNT(*) FILTER (WHERE {condition})"));
     let columns: Vec<_> = ["COUNT(*)".to_owned()].into_iter().chain(columns).collect();

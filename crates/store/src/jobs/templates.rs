@@ -4,6 +4,7 @@ use sqlx::any::AnyRow;
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
 use super::run_times::{began_and_ended, medians};
+use crate::platform::direct_projects::is_direct;
 use crate::{Authority, Change, Store, StoreError, audit, instant, new_id, parsed, word};
 use base::query_permits::QueryPermit;
 use model::audit::{Action, AuditEvent};
@@ -32,9 +33,9 @@ fn select_with_scores() -> String {
 )
 SELECT t.id, t.name, t.text, t.changed_at, COALESCE(s.runs, 0) AS runs, COALESCE(s.finished, 0) AS finished,
     COALESCE(s.failed, 0) AS failed, COALESCE(s.requests, 0) AS requests, m.median,
-    COALESCE(s.tracked, 0) AS tracked, COALESCE(s.merged, 0) AS merged, r.median AS merge_median
+    COALESCE(s.tracked, 0) AS tracked, COALESCE(s.merged, 0) AS merged, r.median AS merge_median, {} AS is_direct
 FROM templates t LEFT JOIN scores s ON s.kind = t.id LEFT JOIN medians m ON m.kind = t.id LEFT JOIN merge_medians r ON r.kind = t.id
-WHERE t.project = $1 ORDER BY LOWER(t.name), t.id")
+WHERE t.project = $1 ORDER BY LOWER(t.name), t.id", is_direct("$1"))
 }
 
 /// $1: the project.
@@ -206,6 +207,9 @@ fn from_row(row: &AnyRow) -> Result<SavedTemplate, StoreError> {
     let number = |column: &str| row.try_get::<i64, _>(column).map(i64::unsigned_abs);
     let (finished, failed) = (number("finished")?, number("failed")?);
     let with_pull_request = number("requests")?;
+    let is_direct = number("is_direct")? > 0;
+    // Completed without a pull request.
+    let rest = finished.saturating_sub(failed + with_pull_request);
     let (tracked, merged) = (number("tracked")?, number("merged")?);
     let merge_median: Option<i64> = row.try_get("merge_median")?;
     let merges = (tracked > 0).then_some(Merges { tracked, merged, median_millis: merge_median });
@@ -218,7 +222,8 @@ fn from_row(row: &AnyRow) -> Result<SavedTemplate, StoreError> {
             runs: number("runs")?,
             finished,
             with_pull_request,
-            without_change: finished.saturating_sub(failed + with_pull_request),
+            published_directly: if is_direct { rest } else { 0 },
+            without_change: if is_direct { 0 } else { rest },
             failed,
             median_millis: row.try_get("median")?,
             merges,

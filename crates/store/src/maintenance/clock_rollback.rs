@@ -38,6 +38,7 @@ impl Store {
             ),
             ("UPDATE jobs SET next_poll_at = $1 WHERE next_poll_at > $2", now.after(limits.poll)),
             ("UPDATE jobs SET tracked_since = $1 WHERE tracked_since > $2", now),
+            ("UPDATE users SET platform_notices_seen_at = $1 WHERE platform_notices_seen_at > $2", now),
             ("UPDATE platform_notices SET since = $1 WHERE since > $2", now),
             ("UPDATE upstream_circuits SET tried_at = $1 WHERE tried_at > $2", now),
         ] {

@@ -4,6 +4,7 @@ use sqlx::{Any, AnyConnection, AssertSqlSafe, Executor, Row};
 
 use crate::dialect::select::sql_placeholders;
 use crate::jobs::seen::{self, Reader, Unread};
+use crate::platform::circuits::lacks_credits;
 use crate::platform::notices::unseen_notices;
 use crate::{Store, StoreError, new_id};
 use base::work::Work;
@@ -31,9 +32,7 @@ const METERS: &str = "SELECT
     (SELECT COUNT(*) FROM upstream_circuits WHERE tried_at IS NOT NULL AND circuit = 'key'),
     (SELECT COUNT(*) FROM pull_requests WHERE project = $7 AND waiting_for <> 'nobody' AND waiting_for = 'reviewer'),
     (SELECT COUNT(*) FROM upstream_circuits WHERE tried_at > $4 AND circuit IN
-        ('refused:create:' || $7, 'refused:follow_up:' || $7, 'refused:read:' || $7, 'refused:views:' || $7)),
-    (SELECT COUNT(*) FROM upstream_circuits WHERE circuit = 'credits:' || $7 AND tried_at IS NOT NULL
-        AND (tried_at > $4 OR EXISTS (SELECT 1 FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.state = 'queued' AND j.project = $7))), ";
+        ('refused:create:' || $7, 'refused:follow_up:' || $7, 'refused:read:' || $7, 'refused:views:' || $7)), ";
 
 /// The numbers that every page shows.
 pub struct Meters {
@@ -223,7 +222,8 @@ impl Store {
         reader: &Reader,
         now: Timestamp,
     ) -> Result<Meters, StoreError> {
-        let unread = [seen::unread("$8", "$7", "$9"), unseen_notices("$8", "$5")].join(", ");
+        let lacks_credits = lacks_credits("$7", "$4");
+        let unread = [lacks_credits, seen::unread("$8", "$7", "$9"), unseen_notices("$8", "$5")].join(", ");
         let row = sqlx::query(AssertSqlSafe([METERS, &unread].concat()))
             .bind(&limits[0].scope)
             .bind(&limits[1].scope)

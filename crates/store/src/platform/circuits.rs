@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use sqlx::any::AnyRow;
-use sqlx::{Any, AssertSqlSafe, Executor, Row};
+use sqlx::{Any, AnyConnection, AssertSqlSafe, Executor, Row};
 
 use crate::dialect::select::sql_placeholders;
 use crate::{Authority, Change, Store, StoreError, audit, instant, optional_instant};
@@ -21,6 +21,22 @@ pub const REFUSED: &str = "refused:";
 
 /// How the names of circuits begin that open when the platform has no AI credits for the prompts of a project.
 pub const CREDITS: &str = "credits:";
+
+/// How long the prompts of a project wait for AI credits, before one is sent as a probe. A person can ask for it earlier.
+pub const CREDITS_PAUSE: Duration = Duration::from_secs(3_600);
+
+/// After a probe that was never sent, the next one is due so soon.
+const UNSENT_PROBE_PAUSE: Duration = Duration::from_secs(60);
+
+/// An expression: 1 while the prompts of the project wait for AI credits: a prompt waits, or was tried within an hour. The arguments are a column or
+/// placeholder, and a placeholder for the time an hour ago.
+pub(crate) fn lacks_credits(project: &str, hour_ago: &str) -> String {
+    format!(
+        "(SELECT COUNT(*) FROM upstream_circuits c WHERE c.circuit = '{CREDITS}' || {project} AND c.tried_at IS NOT NULL
+         AND (c.tried_at > {hour_ago} OR EXISTS (
+             SELECT 1 FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.state = 'queued' AND j.project = {project})))"
+    )
+}
 
 /// A circuit breaker that is open.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,8 +63,39 @@ pub struct Probe {
     pub after: Timestamp,
 }
 
-/// Takes a probe in the transaction of its claim; `false` if another caller did, or the circuit has closed.
-pub(crate) async fn take_probe(
+/// Takes a probe in the transaction of its claim. `true` also if the circuit has closed since; `false` if another caller took it.
+pub(crate) async fn take_probe_or_pass(
+    connection: &mut AnyConnection,
+    probe: &Probe,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    if take_probe(&mut *connection, probe, now).await? {
+        return Ok(true);
+    }
+    let open = sqlx::query("SELECT 1 FROM upstream_circuits WHERE circuit = $1 AND tried_at IS NOT NULL");
+    Ok(open.bind(&probe.circuit).fetch_optional(connection).await?.is_none())
+}
+
+/// Makes the next probe for AI credits due soon: the claim of this message took one, and no request was sent.
+pub(crate) async fn give_probe_back(
+    connection: &mut AnyConnection,
+    project: &ProjectId,
+    message_id: &str,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "UPDATE upstream_circuits SET tried_at = $2 WHERE circuit = $1 AND tried_at = (SELECT sent_at FROM messages WHERE id = $3)",
+    )
+    .bind(format!("{CREDITS}{project}"))
+    .bind(now.before(CREDITS_PAUSE).after(UNSENT_PROBE_PAUSE).as_millis())
+    .bind(message_id)
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Takes a probe; `false` if another caller did, or the circuit has closed.
+async fn take_probe(
     connection: impl Executor<'_, Database = Any>,
     probe: &Probe,
     now: Timestamp,
@@ -153,22 +200,20 @@ impl Store {
         Ok(read.fetch_optional(&self.pool).await?.is_some())
     }
 
-    /// Makes the next probe of the open circuit of a project due at once, as if `pause` were over. `false` if the circuit is closed, or its last probe
-    /// was sent less than a minute ago.
-    pub async fn probe_now(
+    /// Makes the next probe for AI credits of a project due at once. `false` if its prompts do not wait for them, or the last probe was sent less than
+    /// ten seconds ago.
+    pub async fn probe_credits_now(
         &self,
         by: Authority<'_>,
-        circuit: &str,
         project: &ProjectId,
-        pause: Duration,
     ) -> Result<bool, StoreError> {
         let Change { mut tx, by, now } = self.write(by).begin().await?;
         let changed = sqlx::query(
             "UPDATE upstream_circuits SET tried_at = $2 WHERE circuit = $1 AND (tried_at <= $3 OR tried_at > $4)",
         )
-        .bind(circuit)
-        .bind(now.before(pause).as_millis())
-        .bind(now.plus_seconds(-60).as_millis())
+        .bind(format!("{CREDITS}{project}"))
+        .bind(now.before(CREDITS_PAUSE).as_millis())
+        .bind(now.plus_seconds(-10).as_millis())
         .bind(now.as_millis())
         .execute(&mut *tx)
         .await?;
@@ -198,6 +243,7 @@ impl Store {
             .bind(format!("{CREDITS}%"))
             .execute(self.apart())
             .await?;
+        sqlx::query("DELETE FROM platform_notices WHERE kind = 'no_credits'").execute(self.apart()).await?;
         Ok(())
     }
 

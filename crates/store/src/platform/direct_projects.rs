@@ -1,62 +1,80 @@
-//! The projects whose changes the platform publishes without pull requests. A completed job without a pull request needs no attention there.
+//! The projects whose changes the platform publishes without pull requests. A completed job without a pull request needs no attention there, and
+//! resolves the job that it retried.
 
-use std::collections::BTreeSet;
-
-use sqlx::{Any, Transaction};
+use sqlx::AssertSqlSafe;
 
 use crate::jobs::lifecycle::refresh_attention;
 use crate::{Store, StoreError, parsed};
 use base::work::Work;
 use model::id::{JobId, ProjectId};
+use model::user::Project;
 
-/// How many jobs are updated by one statement.
-const AT_ONCE: usize = 500;
+/// How many jobs one transaction updates.
+const AT_ONCE: i64 = 500;
 
-/// An expression: 1 if the platform publishes the changes of the project directly. The argument is a column.
+/// An expression: 1 if the platform publishes the changes of the project directly. The argument is a column or a placeholder.
 pub(crate) fn is_direct(project: &str) -> String {
-    format!("(SELECT COUNT(*) FROM direct_projects d WHERE d.project = {project})")
+    format!("(SELECT COUNT(*) FROM direct_projects d WHERE d.project = {project} AND d.is_direct = 1)")
 }
 
 impl Store {
-    /// Stores the configured projects, and updates the completed jobs of those that changed.
-    pub async fn set_direct_projects(&self, work: &Work, projects: &[ProjectId]) -> Result<(), StoreError> {
-        let wanted: BTreeSet<String> = projects.iter().map(ToString::to_string).collect();
-        if self.direct_projects().await? == wanted {
-            return Ok(());
-        }
-        let mut tx = self.write(work).begin().await?.tx;
-        let stored: Vec<String> =
-            sqlx::query_scalar("SELECT project FROM direct_projects").fetch_all(&mut *tx).await?;
-        let stored: BTreeSet<String> = stored.into_iter().collect();
-        for (statement, changed) in [
-            ("DELETE FROM direct_projects WHERE project = $1", stored.difference(&wanted)),
-            ("INSERT INTO direct_projects (project) VALUES ($1)", wanted.difference(&stored)),
-        ] {
-            for project in changed {
-                sqlx::query(statement).bind(project).execute(&mut *tx).await?;
-                refresh_jobs(&mut tx, project).await?;
+    /// Stores whether each of these projects is published directly, and updates the completed jobs of those that changed. Others may be configured in
+    /// other processes. May be repeated: it continues an update that was interrupted.
+    pub async fn set_direct_projects(&self, work: &Work, projects: &[Project]) -> Result<(), StoreError> {
+        for project in projects {
+            sqlx::query(
+                "INSERT INTO direct_projects (project, is_direct, is_refreshed)
+                 SELECT $1, $2, 0 WHERE $2 = 1 OR EXISTS (SELECT 1 FROM direct_projects WHERE project = $1)
+                 ON CONFLICT (project) DO UPDATE SET is_direct = excluded.is_direct, is_refreshed = 0
+                 WHERE direct_projects.is_direct <> excluded.is_direct",
+            )
+            .bind(project.id.as_str())
+            .bind(i64::from(project.is_direct))
+            .execute(self.write(work).statement())
+            .await?;
+            let outdated: Option<i64> =
+                sqlx::query_scalar("SELECT 1 FROM direct_projects WHERE project = $1 AND is_refreshed = 0")
+                    .bind(project.id.as_str())
+                    .fetch_optional(&self.pool)
+                    .await?;
+            if outdated.is_some() {
+                self.refresh_jobs(work, project).await?;
             }
         }
-        Ok(tx.commit().await?)
+        Ok(())
     }
 
-    async fn direct_projects(&self) -> Result<BTreeSet<String>, StoreError> {
-        let stored: Vec<String> =
-            sqlx::query_scalar("SELECT project FROM direct_projects").fetch_all(&self.pool).await?;
-        Ok(stored.into_iter().collect())
+    async fn refresh_jobs(&self, work: &Work, project: &Project) -> Result<(), StoreError> {
+        let mut after = String::new();
+        loop {
+            let mut tx = self.write(work).begin().await?.tx;
+            let ids: Vec<String> = sqlx::query_scalar(AssertSqlSafe(format!(
+                "SELECT id FROM jobs WHERE project = $1 AND state = 'completed' AND pr_link IS NULL AND id > $2 ORDER BY id LIMIT {AT_ONCE}"
+            )))
+            .bind(project.id.as_str())
+            .bind(&after)
+            .fetch_all(&mut *tx)
+            .await?;
+            let Some(last) = ids.last() else { break };
+            after.clone_from(last);
+            let jobs: Vec<JobId> = ids.iter().map(|id| parsed(id, "id")).collect::<Result<_, _>>()?;
+            refresh_attention(&mut tx, &jobs).await?;
+            tx.commit().await?;
+        }
+        sqlx::query("UPDATE direct_projects SET is_refreshed = 1 WHERE project = $1 AND is_direct = $2")
+            .bind(project.id.as_str())
+            .bind(i64::from(project.is_direct))
+            .execute(self.write(work).statement())
+            .await?;
+        Ok(())
     }
-}
 
-async fn refresh_jobs(tx: &mut Transaction<'static, Any>, project: &str) -> Result<(), StoreError> {
-    let jobs: Vec<String> = sqlx::query_scalar(
-        "SELECT id FROM jobs WHERE project = $1 AND state = 'completed' AND pr_link IS NULL ORDER BY id",
-    )
-    .bind(project)
-    .fetch_all(&mut **tx)
-    .await?;
-    let jobs: Vec<JobId> = jobs.iter().map(|id| parsed(id, "id")).collect::<Result<_, _>>()?;
-    for part in jobs.chunks(AT_ONCE) {
-        refresh_attention(tx, part).await?;
+    /// Whether the platform publishes the changes of the project directly.
+    pub async fn is_direct(&self, project: &ProjectId) -> Result<bool, StoreError> {
+        let direct: i64 = sqlx::query_scalar(AssertSqlSafe(format!("SELECT {}", is_direct("$1"))))
+            .bind(project.as_str())
+            .fetch_one(&self.pool)
+            .await?;
+        Ok(direct > 0)
     }
-    Ok(())
 }

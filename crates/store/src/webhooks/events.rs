@@ -57,7 +57,7 @@ pub struct WebhookAttempt {
 }
 
 const SELECT_DUE: &str = "SELECT e.*, w.project, w.kind, w.url, w.secret,
-         (SELECT COUNT(*) FROM direct_projects d WHERE d.project = w.project) AS is_direct
+         (SELECT COUNT(*) FROM direct_projects d WHERE d.project = w.project AND d.is_direct = 1) AS is_direct
      FROM webhook_deliveries e JOIN webhooks w ON w.id = e.webhook_id";
 
 /// Inserts one event for each enabled webhook of the project of `job`, which has just finished.

@@ -147,6 +147,8 @@ struct ShownJob {
     pull_request: Option<ShownPullRequest>,
     #[serde(default)]
     pull_request_is_earlier: bool,
+    #[serde(default)]
+    published_directly: bool,
 }
 
 /// The fields of a job that are printed in a list.
@@ -317,7 +319,8 @@ fn show_end(body: &Value, as_json: bool) -> anyhow::Result<()> {
 }
 
 fn print_state(job: &ShownJob) {
-    print_line(&in_one_line(&format!("{}  {}", job.id, job.state)));
+    let published = if job.published_directly { ", published directly" } else { "" };
+    print_line(&in_one_line(&format!("{}  {}{published}", job.id, job.state)));
     if let Some(reason) = &job.reason {
         print_line(reason);
     }

@@ -10,7 +10,7 @@ pub(super) fn upstream_notice(project: &str, what: Notice) -> AnyView {
     let (text, link) = match what {
         Notice::Failing => ("The platform is failing. You see stored data, which may be outdated.", None),
         Notice::NoCredits => (
-            "The platform’s AI credits are used up. Prompts wait in the queue, and nothing is lost.",
+            "The platform accepts no prompts: it has no AI credits, or could not check them. Prompts wait in the queue, and nothing is lost.",
             Some(view! { <a href=links::queue(project)>"View the queue"</a> }.into_any()),
         ),
         Notice::KeyRefused => (

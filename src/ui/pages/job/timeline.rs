@@ -7,7 +7,9 @@ use leptos::prelude::*;
 use crate::ui::charts::number::counted;
 use crate::ui::components::page_room::{Room, escaped_len};
 use crate::ui::components::time::ago;
-use model::job::{DeliveryState, ReportedStatus, TimelineEntry, TimelineMark, TimelineState};
+use model::job::{
+    DeliveryState, Job, NO_CHANGES, ReportedStatus, TimelineEntry, TimelineMark, TimelineState,
+};
 use model::pull_request::PullRequestEvent;
 
 /// The room of the timeline in its page, in bytes of HTML.
@@ -17,7 +19,8 @@ const ROOM: usize = 96 * 1024;
 const ENTRY: usize = 400;
 
 /// The entries of the job and of its first prompt, and those of the shown follow-ups; the last ones if they are many.
-pub(super) fn timeline(entries: &[TimelineEntry], shown: Range<usize>) -> AnyView {
+pub(super) fn timeline(job: &Job, shown: Range<usize>) -> AnyView {
+    let entries = &job.history;
     let is_shown = |entry: &&TimelineEntry| {
         entry.message.checked_sub(1).is_none_or(|index| shown.contains(&(index as usize)))
     };
@@ -31,7 +34,8 @@ pub(super) fn timeline(entries: &[TimelineEntry], shown: Range<usize>) -> AnyVie
         let last = counted(fitting as u64, "entry is", "entries are");
         view! { <p class="hint">{format!("Only the last {last} shown.")}</p> }
     });
-    let lines = entries[entries.len() - fitting..].iter().map(|entry| line(entry)).collect_view();
+    let lines =
+        entries[entries.len() - fitting..].iter().map(|entry| line(entry, job.is_direct)).collect_view();
     view! {
         <details class="history">
             <summary>{format!("Timeline, {}", counted(entries.len() as u64, "entry", "entries"))}</summary>
@@ -47,13 +51,18 @@ fn size(entry: &TimelineEntry) -> usize {
     ENTRY + escaped_len(entry.state.as_str()) + entry.detail.as_deref().map_or(0, escaped_len)
 }
 
-fn line(entry: &TimelineEntry) -> AnyView {
+/// `is_direct`: the platform names no pull requests of the project.
+fn line(entry: &TimelineEntry, is_direct: bool) -> AnyView {
     let what = label(&entry.state);
     let what = match entry.message {
         0 => what.to_owned(),
         follow_up => format!("Follow-up {follow_up}: {what}"),
     };
-    let detail = entry.detail.clone().map(|detail| view! { <span class="soft">{detail}</span> }.into_any());
+    let detail = entry.detail.as_deref().map(|detail| match detail {
+        NO_CHANGES if is_direct => "published directly".to_owned(),
+        detail => detail.to_owned(),
+    });
+    let detail = detail.map(|detail| view! { <span class="soft">{detail}</span> }.into_any());
     view! {
         <li>
             <span class="history-at">{ago(entry.at)}</span>

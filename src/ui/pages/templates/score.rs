@@ -20,6 +20,7 @@ pub(super) fn score(score: &Scorecard) -> AnyView {
         <dl class="score">
             {figure("Runs", grouped(score.runs))}
             {share("Pull request", score.with_pull_request)}
+            {(score.published_directly > 0).then(|| share("Published directly", score.published_directly))}
             {share("No change", score.without_change)}
             {share("Failed", score.failed)}
             {(score.finished == 0).then(|| figure("Finished", "none yet".to_owned()))}

@@ -3,6 +3,7 @@
 use sqlx::{AssertSqlSafe, Row};
 
 use crate::jobs::job::earlier_outcome;
+use crate::platform::direct_projects::is_direct;
 use crate::{Store, StoreError, instant, optional_word, word};
 use model::batch::{BatchPage, ListedBatch, Progress};
 use model::id::ProjectId;
@@ -20,14 +21,15 @@ impl Store {
         let sql = format!(
             "SELECT b.id, b.name, b.started_at, u.name AS author, j.state, j.outcome, COUNT(j.id) AS jobs,
              COUNT(j.pr_link) AS pull_requests,
-             COUNT(j.resolved_by) FILTER (WHERE j.pr_link IS NULL) AS resolved
+             COUNT(j.resolved_by) FILTER (WHERE j.pr_link IS NULL) AS resolved, {} AS is_direct
              FROM (SELECT id, COALESCE(name, SUBSTR(template, 1, {EXCERPT_CHARS})) AS name, author_id, started_at
                  FROM batches WHERE project = $1 AND started_at IS NOT NULL
                  ORDER BY started_at DESC, id DESC LIMIT $2 OFFSET $3) b
              JOIN users u ON u.id = b.author_id
              LEFT JOIN jobs j ON j.batch_id = b.id
                  AND NOT EXISTS (SELECT 1 FROM jobs r WHERE r.retry_of = j.id AND r.batch_id = b.id)
-             GROUP BY b.id, b.name, b.started_at, u.name, j.state, j.outcome ORDER BY b.started_at DESC, b.id DESC"
+             GROUP BY b.id, b.name, b.started_at, u.name, j.state, j.outcome ORDER BY b.started_at DESC, b.id DESC",
+            is_direct("$1")
         );
         let rows = sqlx::query(AssertSqlSafe(sql))
             .bind(project.as_str())
@@ -56,7 +58,7 @@ impl Store {
                 batch.progress.add(state, number - resolved);
                 batch.progress.add_resolved(resolved);
                 batch.progress.pull_requests += requests;
-                if state == JobState::Completed {
+                if state == JobState::Completed && row.try_get::<i64, _>("is_direct")? == 0 {
                     batch.progress.no_changes += number - resolved - requests;
                 }
             }

@@ -1,10 +1,11 @@
-//! Retries of jobs. A retry that opened a pull request resolves the job, and the job that this one retried.
+//! Retries of jobs. A retry that opened a pull request, or was completed in a project without pull requests, resolves the job, and the job that this one retried.
 
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
 use super::{StateChange, refresh_attention};
 use crate::dialect::select::sql_placeholders;
 use crate::jobs::states::job_states;
+use crate::platform::direct_projects::is_direct;
 use crate::{StoreError, word};
 use model::id::JobId;
 use model::job::JobState;
@@ -17,15 +18,16 @@ pub(super) fn succeeds(change: StateChange) -> bool {
     change.after == JobState::Completed && change.before != JobState::Completed
 }
 
-/// Resolves the jobs that `job` retried, if it opened a pull request.
+/// Resolves the jobs that `job` retried, if it opened a pull request, or its project has none.
 pub(super) async fn resolve(tx: &mut Transaction<'static, Any>, job: &JobId) -> Result<(), StoreError> {
     let open = job_states(JobState::is_open);
     let rows = sqlx::query(AssertSqlSafe(format!(
         "WITH RECURSIVE origins (id, depth) AS (
-             SELECT retry_of, 1 FROM jobs WHERE id = $1 AND pr_link IS NOT NULL
+             SELECT retry_of, 1 FROM jobs WHERE id = $1 AND (pr_link IS NOT NULL OR {} > 0)
              UNION ALL SELECT j.retry_of, o.depth + 1 FROM origins o JOIN jobs j ON j.id = o.id WHERE o.depth < {ORIGINS_MAX})
          SELECT j.id FROM origins o JOIN jobs j ON j.id = o.id
-         WHERE j.resolved_by IS NULL AND j.state NOT IN ({open})"
+         WHERE j.resolved_by IS NULL AND j.state NOT IN ({open})",
+        is_direct("jobs.project")
     )))
     .bind(job.as_str())
     .fetch_all(&mut **tx)

@@ -12,5 +12,8 @@ CREATE TABLE platform_notices (
 ALTER TABLE users ADD COLUMN platform_notices_seen_at BIGINT NOT NULL DEFAULT 0;
 
 CREATE TABLE direct_projects (
-    project TEXT NOT NULL PRIMARY KEY
+    project      TEXT   NOT NULL PRIMARY KEY,
+    is_direct    BIGINT NOT NULL,
+    -- 0: jobs of the project may still need attention, or not, because of the former setting.
+    is_refreshed BIGINT NOT NULL
 );
