@@ -85,6 +85,7 @@ mod page_views;
 mod passkeys;
 mod passwords;
 mod paths;
+mod pgbouncer;
 mod policy;
 mod polling;
 mod postgres;

@@ -85,6 +85,28 @@ async fn missing_privileges_are_named_with_their_grant_statement() {
 }
 
 #[tokio::test]
+async fn extension_in_another_schema_is_used_or_named() {
+    let database = guarded(
+        "GRANT CREATE ON SCHEMA public TO guarded; CREATE SCHEMA extensions; CREATE EXTENSION pg_trgm SCHEMA extensions",
+    )
+    .await;
+    let user = installation(&url(&database, OF_GUARDED));
+    let words = ["pg_trgm", "schema extensions", "GRANT USAGE ON SCHEMA extensions TO guarded;"];
+    refused(&database, &user.run(&["user", "list"]), 1, &words).await;
+    run(&database, "GRANT USAGE ON SCHEMA extensions TO guarded").await;
+    for _ in 0..2 {
+        let finished = user.run(&["user", "list"]);
+        assert_eq!(finished.code, Some(0), "{finished:?}");
+    }
+    let indexes =
+        "SELECT COUNT(*) FROM pg_indexes WHERE schemaname = 'public' AND indexdef LIKE '%gin_trgm_ops%'";
+    assert_eq!(count(&database, indexes).await, 2);
+    let store = Store::open(&url(&database, OF_GUARDED)).await.unwrap();
+    assert!(store.add_user((&work()).into(), "ada", Role::Admin, "hash").await.unwrap());
+    store.close().await;
+}
+
+#[tokio::test]
 async fn database_password_file_is_read_and_never_logged() {
     let database = guarded("GRANT CREATE ON SCHEMA public TO guarded; CREATE EXTENSION pg_trgm").await;
     let installation = Installation::with_administrator(NOWHERE)

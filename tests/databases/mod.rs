@@ -132,13 +132,17 @@ static REMOVAL: LazyLock<mpsc::Sender<String>> = LazyLock::new(|| {
 
 /// Starts a server that ends when this process does, because the process has the other end of the script's standard input.
 pub(crate) fn start(arguments: &[&str]) -> String {
-    let script = concat!(env!("WORKSPACE"), "scripts/postgres.sh");
-    let mut server = Command::new(script)
+    start_script("postgres.sh", arguments)
+}
+
+/// As [`start`], by this script.
+pub(crate) fn start_script(name: &str, arguments: &[&str]) -> String {
+    let mut server = Command::new(format!("{}scripts/{name}", env!("WORKSPACE")))
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .expect("scripts/postgres.sh");
+        .expect(name);
     let stdout = server.stdout.take().unwrap();
     let (sender, first_line) = mpsc::channel();
     std::thread::spawn(move || {
@@ -146,8 +150,8 @@ pub(crate) fn start(arguments: &[&str]) -> String {
         BufReader::new(stdout).read_line(&mut line).unwrap();
         sender.send(line)
     });
-    let address = first_line.recv_timeout(SERVER_STARTS_WITHIN).expect("scripts/postgres.sh");
-    assert!(!address.is_empty(), "scripts/postgres.sh started no server");
+    let address = first_line.recv_timeout(SERVER_STARTS_WITHIN).expect(name);
+    assert!(!address.is_empty(), "scripts/{name} started no server");
     std::mem::forget(server);
     address.trim().to_owned()
 }

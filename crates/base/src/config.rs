@@ -10,6 +10,7 @@ mod changes;
 mod client;
 mod code_hosts;
 mod database;
+mod database_url;
 mod error;
 mod http;
 mod identity;

@@ -12,7 +12,9 @@ mod interruption;
 mod json;
 pub(crate) mod migrations;
 mod path;
+mod pool;
 mod postgres;
+mod route;
 mod search;
 pub(crate) mod select;
 mod sqlite;
@@ -22,7 +24,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use base::config::UpgradeCopy;
-use sqlx::{Any, AnyPool, Transaction};
+use sqlx::{Any, Transaction};
 use tokio_util::sync::CancellationToken;
 
 pub use self::backup::{PARTIAL, bytes_of, free_bytes};
@@ -33,6 +35,7 @@ pub(crate) use self::identity::FileIdentity;
 pub(crate) use self::interruption::{AT_ONCE, Connections};
 pub(crate) use self::json::{parsed as parsed_json, read as read_json};
 pub use self::path::url_of;
+pub(crate) use self::pool::Pool;
 #[cfg(test)]
 pub(crate) use self::search::fts5;
 pub(crate) use self::search::{Phrase, Term, Texts};
@@ -61,9 +64,9 @@ pub(crate) enum Area {
 /// An open database.
 pub(crate) struct Opened {
     pub dialect: Dialect,
-    pub pool: AnyPool,
+    pub pool: Pool,
     /// One connection for counters: its commits survive the end of the process, but do not wait for the disk.
-    pub counts: AnyPool,
+    pub counts: Pool,
     /// Connections for statements that may have to be stopped.
     pub queries: Connections,
     /// `None` for a server.
@@ -101,7 +104,7 @@ impl Dialect {
     /// A transaction that may write in `area`. It takes the write lock at its start, so another writer cannot make it fail halfway.
     pub(crate) async fn begin(
         self,
-        pool: &AnyPool,
+        pool: &Pool,
         area: Area,
     ) -> Result<Transaction<'static, Any>, sqlx::Error> {
         match self {
@@ -116,7 +119,7 @@ impl Dialect {
     }
 
     /// The time of the database's clock, in milliseconds. `None` for a file: it has only the clock of this machine.
-    pub(crate) async fn time(self, pool: &AnyPool) -> Result<Option<i64>, sqlx::Error> {
+    pub(crate) async fn time(self, pool: &Pool) -> Result<Option<i64>, sqlx::Error> {
         match self {
             Self::Sqlite => Ok(None),
             Self::Postgres => postgres::time(pool).await.map(Some),
@@ -124,9 +127,9 @@ impl Dialect {
     }
 
     /// A read-only transaction on one snapshot.
-    pub(crate) async fn snapshot(self, pool: &AnyPool) -> Result<Transaction<'static, Any>, sqlx::Error> {
+    pub(crate) async fn snapshot(self, pool: &Pool) -> Result<Transaction<'static, Any>, sqlx::Error> {
         match self {
-            Self::Sqlite => pool.begin().await,
+            Self::Sqlite => pool.begin_with("BEGIN").await,
             Self::Postgres => postgres::snapshot(pool).await,
         }
     }
@@ -169,10 +172,7 @@ impl Connections {
     pub(crate) fn lasting(&self, longest: Duration) -> Self {
         match self {
             Self::Sqlite(pool, _) => Self::Sqlite(pool.clone(), longest),
-            Self::Postgres(pool) => Self::Postgres(postgres::query_connections_of_test(
-                (*pool.connect_options()).clone(),
-                longest,
-            )),
+            Self::Postgres(pool) => Self::Postgres(postgres::query_connections_of_test(pool, longest)),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use sqlx::AnyPool;
+use super::dialect::Pool;
 use time::{Duration, OffsetDateTime};
 use uuid::{ContextV7, Timestamp, Uuid};
 
@@ -30,7 +30,7 @@ pub(crate) fn follow(time: model::time::Timestamp) {
 }
 
 /// Makes new ids sort after those in the database, which may be ahead of the clock after a clock rollback.
-pub(crate) async fn go_on_after(pool: &AnyPool) -> Result<(), StoreError> {
+pub(crate) async fn go_on_after(pool: &Pool) -> Result<(), StoreError> {
     // Every displayed id has an event with it.
     let last: Option<String> = sqlx::query_scalar("SELECT MAX(id) FROM job_events").fetch_one(pool).await?;
     let last = last.and_then(|id| Uuid::parse_str(&id).ok()).and_then(|id| id.get_timestamp());

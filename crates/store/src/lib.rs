@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use sqlx::any::AnyRow;
 use sqlx::migrate::MigrateError;
-use sqlx::{Any, AnyPool, Row, Transaction};
+use sqlx::{Any, Row, Transaction};
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 
@@ -35,7 +35,7 @@ pub use self::dialect::{
     CountedCall, Exclusive, FileFault, PARTIAL, Unfit, allow_serving, bytes_of, file_of, free_bytes, is_same,
     must_be_whole, system, url_of,
 };
-use self::dialect::{Dialect, FileIdentity, Opened};
+use self::dialect::{Dialect, FileIdentity, Opened, Pool};
 use self::ids::new_id;
 use self::jobs::list::KnownStates;
 pub use self::write::Authority;
@@ -54,9 +54,9 @@ pub const SERVER_PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Clone)]
 pub struct Store {
     dialect: Dialect,
-    pool: AnyPool,
+    pool: Pool,
     /// One connection for counters.
-    counts: AnyPool,
+    counts: Pool,
     queries: query_pool::QueryPool,
     waits: Waits,
     /// `None` for a database server.

@@ -5,12 +5,12 @@ use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use sqlx::any::{AnyQueryResult, AnyRow, AnyStatement, AnyTypeInfo};
-use sqlx::{Any, AnyPool, Either, Execute, Executor, SqlStr, Transaction};
+use sqlx::{Any, Either, Execute, Executor, SqlStr, Transaction};
 
 use super::accounts::Proof;
 use super::audit::Observed;
 use super::authorization::Authorization;
-use super::dialect::{Area, Dialect};
+use super::dialect::{Area, Dialect, Pool};
 use super::page_views::history::must_not_have_lost_the_lease;
 use super::{Store, StoreError};
 use base::work::Work;
@@ -45,7 +45,7 @@ pub(crate) struct Write<'p> {
 /// An executor for a single statement that writes: the statement runs in a transaction of its own, which takes the write lock like any other.
 pub(crate) struct Statement<'p> {
     dialect: Dialect,
-    pool: &'p AnyPool,
+    pool: &'p Pool,
     area: Area,
     check: Check<'p>,
 }

@@ -203,6 +203,17 @@ impl TestApp {
         app
     }
 
+    /// On the empty database at this URL.
+    pub(crate) async fn at(url: String) -> Self {
+        logs::capture();
+        let settings = Settings::default();
+        let (_, add_people) = with_people(settings.clock.now());
+        add_people(url.clone()).await;
+        let mut app = Self::on(settings, tempfile::tempdir().unwrap(), TestDatabase::at(url)).await;
+        app.begin().await;
+        app
+    }
+
     async fn on(settings: Settings, folder: TempDir, database: TestDatabase) -> Self {
         Self {
             upstream: Upstream::start().await,

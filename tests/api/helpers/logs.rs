@@ -56,6 +56,7 @@ pub(crate) fn statements_of(request_id: &str) -> usize {
                 "PRAGMA ",
                 "SELECT set_config(",
                 "SELECT pg_is_in_recovery()",
+                "SELECT COALESCE(current_setting('docket.route'",
                 "SELECT 1 FROM pg_advisory_xact_lock(",
                 "COMMIT",
             ]

@@ -6,6 +6,7 @@ use std::time::Duration;
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
+use super::database_url::database_url;
 use super::error::ConfigError;
 use super::setting::{OptionalSetting, switch, whole_number};
 use super::source::Source;
@@ -30,9 +31,6 @@ pub enum UpgradeCopy {
     /// For a file that is a copy itself.
     Never,
 }
-
-/// The valid values of `sslmode`.
-const TLS_MODES: [&str; 6] = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
 
 const EXAMPLES: [&str; 2] =
     ["sqlite://docket.db", "postgres://docket@db.example.com/docket?sslmode=verify-full"];
@@ -95,37 +93,6 @@ pub fn redacted_url(url: &str) -> String {
     let cleared = url.set_password(None).and_then(|()| url.set_username(""));
     url.set_query(None);
     if cleared.is_err() { "the PostgreSQL database".to_owned() } else { url.to_string() }
-}
-
-/// Parses the URL. Errors never contain the text, because it may contain a password.
-fn database_url(text: &str) -> Result<String, String> {
-    match text.split_once("://") {
-        Some(("sqlite", path)) if !path.is_empty() => Ok(text.to_owned()),
-        Some(("postgres" | "postgresql", _)) => postgres_url(text).map(|()| text.to_owned()),
-        _ => Err("it is neither sqlite://PATH nor postgres://USER@HOST/DATABASE".to_owned()),
-    }
-}
-
-fn postgres_url(text: &str) -> Result<(), String> {
-    let url = Url::parse(text).map_err(|error| format!("it is no URL ({error})"))?;
-    let options: Vec<(String, String)> = url.query_pairs().into_owned().collect();
-    let option = |name: &str| options.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
-    if url.host_str().is_none_or(str::is_empty) && option("host").is_none() {
-        return Err("it names no host".to_owned());
-    }
-    if url.path().trim_start_matches('/').is_empty() && option("dbname").is_none() {
-        return Err("it names no database".to_owned());
-    }
-    if let Some(mode) = option("sslmode").filter(|mode| !TLS_MODES.contains(mode)) {
-        return Err(format!("its sslmode “{mode}” is none of {}", TLS_MODES.join(", ")));
-    }
-    for file in ["sslrootcert", "sslcert", "sslkey"] {
-        if let Some(path) = option(file) {
-            std::fs::File::open(path)
-                .map_err(|error| format!("its {file} {path} cannot be read: {error}"))?;
-        }
-    }
-    Ok(())
 }
 
 fn patience(source: &Source) -> Result<Duration, ConfigError> {
@@ -205,7 +172,10 @@ mod tests {
             ("postgres://docket:calm-river-9@/docket", "no URL"),
             ("postgres://docket:calm-river-9@db.example", "no database"),
             ("postgres://docket:calm-river-9@db.example/d?sslmode=full", "verify-full"),
-            ("postgres://docket:calm-river-9@db.example/d?sslrootcert=/missing.pem", "/missing.pem"),
+            (
+                "postgres://docket:calm-river-9@db.example/d?sslmode=verify-full&sslrootcert=/missing.pem",
+                "/missing.pem",
+            ),
             ("postgress://docket:calm-river-9@db.example/docket", "postgres://USER@HOST/DATABASE"),
             ("docket.db", "sqlite://PATH"),
         ] {

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use sqlx::Any;
 use sqlx::any::AnyRow;
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqlitePool, SqlitePoolOptions};
-use sqlx::{Any, AnyPool};
 
+use super::Pool;
 use super::path::options_of;
 use super::select::Statement;
 use crate::StoreError;
@@ -26,7 +27,7 @@ pub(crate) enum Connections {
     /// SQLite's progress handler checks the time limit.
     Sqlite(SqlitePool, Duration),
     /// The server stops a statement after its time limit, or when its connection is closed.
-    Postgres(AnyPool),
+    Postgres(Pool),
 }
 
 impl Connections {
@@ -58,9 +59,9 @@ impl Connections {
                 AnyRow::try_from(&statement.sqlite_query().fetch_one(&mut *connection).await?)
             }
             Self::Postgres(pool) => {
-                let mut guard = CloseOnDrop(Some(pool.acquire().await?));
+                let mut guard = CloseOnDrop(Some(pool.acquire_alone().await?));
                 let row = match guard.0.as_deref_mut() {
-                    Some(connection) => statement.query().fetch_one(connection).await,
+                    Some(connection) => pool.fetch_one(connection, statement.query()).await,
                     None => Err(sqlx::Error::WorkerCrashed),
                 };
                 guard.release();

@@ -9,10 +9,12 @@ use std::time::{Duration, Instant};
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::migrate::Migrator;
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{Any, AnyConnection, AnyPool, Connection, Row, Transaction};
+use sqlx::{Any, AnyConnection, AnyPool, AssertSqlSafe, Connection, Row, Transaction};
 
 use super::interruption::AT_ONCE;
 use super::migrations::{self, OfPostgres, migrator};
+use super::pool::{Pool, whole};
+use super::route::{self, Route};
 use super::{Area, Connections, Dialect, Opened};
 use crate::StoreError;
 use base::waits::Waits;
@@ -51,10 +53,15 @@ const TESTED_WITHIN: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// The settings of each connection. A single statement sees what was committed before it. A statement waits for a lock as long as it does in SQLite, and the transactions of a killed process end soon.
-/// A commit must survive a crash of the server: otherwise a prompt that was sent would be sent again.
-const SETTINGS: &str = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
-    SET default_transaction_isolation = 'read committed'; SET client_min_messages = warning; SET jit = off;
-    SET idle_in_transaction_session_timeout = '120s'; SET client_connection_check_interval = '1s'";
+const SETTINGS: &[(&str, &str)] = &[
+    ("default_transaction_isolation", "read committed"),
+    ("client_min_messages", "warning"),
+    ("jit", "off"),
+    ("idle_in_transaction_session_timeout", "120s"),
+    ("client_connection_check_interval", "1s"),
+];
+
+const READ_ONLY_SETTING: (&str, &str) = ("default_transaction_read_only", "on");
 
 /// Tables with each column, its type, and its position in the primary key.
 pub(super) const COLUMNS: &str =
@@ -103,11 +110,20 @@ impl Purpose {
     async fn fits(self, connection: &mut AnyConnection) -> Result<bool, sqlx::Error> {
         match self.misfit() {
             Some(misfit) => {
-                sqlx::query_scalar(misfit).fetch_one(connection).await.map(|is_misfit: bool| !is_misfit)
+                // In one step, as a connection pooler needs it.
+                let row = sqlx::raw_sql(misfit).fetch_one(connection).await?;
+                row.try_get(0).map(|is_misfit: bool| !is_misfit)
             }
             None => connection.ping().await.map(|()| true),
         }
     }
+}
+
+/// How a pool connects.
+#[derive(Clone)]
+pub(super) struct Options {
+    pub(super) route: Route,
+    pub(super) url: AnyConnectOptions,
 }
 
 /// Why a server is not used.
@@ -115,26 +131,27 @@ const READ_ONLY: &str = "it is a standby, or read-only";
 
 /// Opens the database and migrates it. Waits for a server that does not answer, or is read-only.
 pub(super) async fn open(url: &str, patience: Duration, waits: Waits) -> Result<Opened, StoreError> {
-    let mut first = connect(url, patience, Purpose::Write).await?;
+    let (mut first, route) = connect(url, patience, Purpose::Write).await?;
     check(&mut first, url).await?;
     first.close().await?;
-    let options = AnyConnectOptions::from_str(url)?;
-    let pool = lazy(options.clone(), CONNECTIONS, Purpose::Write, "", waits);
+    let options = Options { route, url: route.url(url)? };
+    let pool = lazy(options.clone(), CONNECTIONS, Purpose::Write, &[], waits);
     migrate(&pool, url).await?;
-    let counts = lazy(options.clone(), 1, Purpose::Write, "SET synchronous_commit = off", waits);
+    let counts = lazy(options.clone(), 1, Purpose::Write, &[("synchronous_commit", "off")], waits);
     let queries = query_connections(options, waits, Purpose::Query);
     Ok(opened(pool, counts, queries))
 }
 
 pub(super) async fn open_to_read(url: &str, waits: Waits) -> Result<Opened, StoreError> {
-    connect(url, Duration::ZERO, Purpose::Read).await?.close().await?;
-    let options = AnyConnectOptions::from_str(url)?;
-    let pool = lazy(options.clone(), 2, Purpose::Read, "SET default_transaction_read_only = on", waits);
+    let (first, route) = connect(url, Duration::ZERO, Purpose::Read).await?;
+    first.close().await?;
+    let options = Options { route, url: route.url(url)? };
+    let pool = lazy(options.clone(), 2, Purpose::Read, &[READ_ONLY_SETTING], waits);
     let queries = query_connections(options, waits, Purpose::Read);
     Ok(opened(pool.clone(), pool, queries))
 }
 
-fn opened(pool: AnyPool, counts: AnyPool, queries: AnyPool) -> Opened {
+fn opened(pool: Pool, counts: Pool, queries: Pool) -> Opened {
     let queries = Connections::Postgres(queries);
     Opened { dialect: Dialect::Postgres, pool, counts, queries, file: None }
 }
@@ -142,20 +159,27 @@ fn opened(pool: AnyPool, counts: AnyPool, queries: AnyPool) -> Opened {
 /// Settings for long queries: memory for the list of 100,000 jobs; no parallel workers, which take longer to start than most of these statements run;
 /// a custom plan, since a rare word and a common one need different plans; random reads as cheap as on an SSD; and no hash joins, since joined rows
 /// come in the order of the jobs' numbers (half the time for a word of all jobs).
-const QUERY_SETTINGS: &str =
-    "SET default_transaction_read_only = on; SET client_connection_check_interval = 100;
-    SET work_mem = '32MB'; SET max_parallel_workers_per_gather = 0; SET plan_cache_mode = force_custom_plan;
-    SET random_page_cost = 1.1; SET enable_hashjoin = off";
+const QUERY_SETTINGS: &[(&str, &str)] = &[
+    READ_ONLY_SETTING,
+    ("client_connection_check_interval", "100"),
+    ("work_mem", "32MB"),
+    ("max_parallel_workers_per_gather", "0"),
+    ("plan_cache_mode", "force_custom_plan"),
+    ("random_page_cost", "1.1"),
+    ("enable_hashjoin", "off"),
+];
 
 /// Connections for statements that the server stops after `waits.query`, or when their connection is closed.
-fn query_connections(options: AnyConnectOptions, waits: Waits, purpose: Purpose) -> AnyPool {
-    let settings = format!("{QUERY_SETTINGS}; SET statement_timeout = {}", waits.query.as_millis());
+fn query_connections(options: Options, waits: Waits, purpose: Purpose) -> Pool {
+    let longest = waits.query.as_millis().to_string();
+    let settings = [QUERY_SETTINGS, &[("statement_timeout", longest.as_str())]].concat();
     lazy(options, AT_ONCE, purpose, &settings, waits)
 }
 
 /// As [`open`] does.
 #[cfg(test)]
-pub(super) fn query_connections_of_test(options: AnyConnectOptions, longest: Duration) -> AnyPool {
+pub(super) fn query_connections_of_test(pool: &Pool, longest: Duration) -> Pool {
+    let options = Options { route: Route::Direct, url: (*pool.connections().connect_options()).clone() };
     query_connections(options, Waits { query: longest, ..Waits::default() }, Purpose::Query)
 }
 
@@ -163,7 +187,7 @@ pub(super) fn query_connections_of_test(options: AnyConnectOptions, longest: Dur
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
 /// Takes the lock of the area first, so that the transaction reads everything that was committed before.
-pub(super) async fn begin(pool: &AnyPool, area: Area) -> Result<Transaction<'static, Any>, sqlx::Error> {
+pub(super) async fn begin(pool: &Pool, area: Area) -> Result<Transaction<'static, Any>, sqlx::Error> {
     let pool = pool.clone();
     whole(async move {
         let mut tx = pool.begin_with(BEGIN).await?;
@@ -184,13 +208,13 @@ pub(super) async fn lock_area(connection: &mut AnyConnection, area: Area) -> Res
 }
 
 /// The server's time, in milliseconds.
-pub(super) async fn time(pool: &AnyPool) -> Result<i64, sqlx::Error> {
+pub(super) async fn time(pool: &Pool) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar("SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)")
         .fetch_one(pool)
         .await
 }
 
-pub(super) async fn snapshot(pool: &AnyPool) -> Result<Transaction<'static, Any>, sqlx::Error> {
+pub(super) async fn snapshot(pool: &Pool) -> Result<Transaction<'static, Any>, sqlx::Error> {
     let pool = pool.clone();
     whole(async move { pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await }).await
 }
@@ -206,22 +230,29 @@ pub(super) fn is_same(one: &str, other: &str) -> bool {
         && (one.get_host(), one.get_port()) == (other.get_host(), other.get_port())
 }
 
-/// Runs to its end even if the caller is dropped: a connection with an abandoned `BEGIN` would return to the pool within a transaction.
-async fn whole<T: Send + 'static>(
-    work: impl Future<Output = Result<T, sqlx::Error>> + Send + 'static,
-) -> Result<T, sqlx::Error> {
-    tokio::spawn(work).await.unwrap_or(Err(sqlx::Error::WorkerCrashed))
-}
-
 /// A connection to a server that does not fit is refused. An open one is closed after the statement that found the server unfit, at the latest.
 fn lazy(
+    Options { route, url }: Options,
+    connections: u32,
+    purpose: Purpose,
+    settings: &[(&str, &str)],
+    waits: Waits,
+) -> Pool {
+    let longest = waits.lock.as_millis().to_string();
+    let settings = route.statements(&[SETTINGS, &[("lock_timeout", longest.as_str())], settings].concat());
+    match route {
+        Route::Direct => Pool::direct(pool(url, connections, purpose, Some(settings), waits)),
+        Route::Pooled => Pool::pooled(pool(url, connections, purpose, None, waits), &settings),
+    }
+}
+
+fn pool(
     options: AnyConnectOptions,
     connections: u32,
     purpose: Purpose,
-    settings: &str,
+    settings: Option<String>,
     waits: Waits,
 ) -> AnyPool {
-    let settings = format!("{SETTINGS}; SET lock_timeout = {}; {settings}", waits.lock.as_millis());
     let notice = Arc::new(Notice::default());
     AnyPoolOptions::new()
         .max_connections(connections)
@@ -250,10 +281,15 @@ fn lazy(
 
 async fn prepare(
     connection: &mut AnyConnection,
-    settings: String,
+    settings: Option<String>,
     purpose: Purpose,
 ) -> Result<(), sqlx::Error> {
-    sqlx::raw_sql(sqlx::AssertSqlSafe(settings)).execute(&mut *connection).await?;
+    if let Some(settings) = settings {
+        if Route::of(connection).await? != Route::Direct {
+            return Err(sqlx::Error::Configuration(route::POOLER_APPEARED.into()));
+        }
+        sqlx::raw_sql(AssertSqlSafe(settings)).execute(&mut *connection).await?;
+    }
     match purpose.fits(connection).await? {
         true => Ok(()),
         false => Err(sqlx::Error::Configuration(READ_ONLY.into())),
@@ -279,14 +315,18 @@ impl Notice {
 }
 
 /// Connects, and waits for the server for `patience`.
-async fn connect(url: &str, patience: Duration, purpose: Purpose) -> Result<AnyConnection, StoreError> {
+async fn connect(
+    url: &str,
+    patience: Duration,
+    purpose: Purpose,
+) -> Result<(AnyConnection, Route), StoreError> {
     let redacted_url = base::config::redacted_url(url);
     let deadline = Instant::now() + patience;
     let mut has_warned = false;
     loop {
         let attempt = tokio::time::timeout(Duration::from_secs(5), fitting(url, purpose)).await;
         let error = match attempt.unwrap_or(Err(sqlx::Error::PoolTimedOut)) {
-            Ok(Some(connection)) => return Ok(connection),
+            Ok(Some(connected)) => return Ok(connected),
             Ok(None) => READ_ONLY.to_owned(),
             Err(error) if !is_down(&error) => return Err(refused(&error, &redacted_url)),
             Err(error) => reason(&error),
@@ -306,9 +346,9 @@ async fn connect(url: &str, patience: Duration, purpose: Purpose) -> Result<AnyC
 }
 
 /// A connection; `None` if the server does not fit.
-async fn fitting(url: &str, purpose: Purpose) -> Result<Option<AnyConnection>, sqlx::Error> {
-    let mut connection = AnyConnection::connect(url).await?;
-    Ok(purpose.fits(&mut connection).await?.then_some(connection))
+async fn fitting(url: &str, purpose: Purpose) -> Result<Option<(AnyConnection, Route)>, sqlx::Error> {
+    let (mut connection, route) = route::connect(url).await?;
+    Ok(purpose.fits(&mut connection).await?.then_some((connection, route)))
 }
 
 /// Whether the server may accept a connection later: it is down, starting or stopping, or has too many connections.
@@ -341,13 +381,15 @@ fn refused(error: &sqlx::Error, redacted_url: &str) -> StoreError {
         Some("28P01" | "28000") => {
             "Check the user in its URL, and the password there or in DOCKET_DATABASE_PASSWORD_FILE."
         }
+        Some("08P01") if reason(error).contains("startup parameter") => {
+            "The connection pooler in front of it must ignore this parameter (PgBouncer: `ignore_startup_parameters = extra_float_digits`)."
+        }
         Some("3D000") => "Create it with CREATE DATABASE, or check its URL.",
         _ => "Check its URL.",
     };
-    StoreError::Misconfigured(format!(
-        "PostgreSQL at {redacted_url} cannot be used: {}. {advice}",
-        reason(error)
-    ))
+    let reason = reason(error);
+    let advice = if reason.ends_with('.') { String::new() } else { format!(". {advice}") };
+    StoreError::Misconfigured(format!("PostgreSQL at {redacted_url} cannot be used: {reason}{advice}"))
 }
 
 /// Checks what the server must have, before anything is changed.
@@ -358,8 +400,11 @@ async fn check(connection: &mut AnyConnection, url: &str) -> Result<(), StoreErr
              CAST(COALESCE(has_schema_privilege(current_schema(), 'CREATE'), false) AS INTEGER),
              CAST(current_user AS TEXT)",
     )
-    .fetch_one(connection)
-    .await?;
+    .persistent(false);
+    // In a transaction, so that a connection pooler keeps to one server.
+    let mut tx = connection.begin().await?;
+    let row = row.fetch_one(&mut *tx).await?;
+    tx.rollback().await?;
     let (number, version): (i32, String) = (row.try_get(0)?, row.try_get(1)?);
     let (encoding, user): (String, String) = (row.try_get(2)?, row.try_get(5)?);
     let server = Server {
@@ -408,7 +453,7 @@ impl Server {
 
 /// Migrates the schema in one transaction, by one process at a time. The others poll for the lock: a statement that waits for it would hold a
 /// snapshot meanwhile.
-async fn migrate(pool: &AnyPool, url: &str) -> Result<(), StoreError> {
+async fn migrate(pool: &Pool, url: &str) -> Result<(), StoreError> {
     let deadline = Instant::now() + MIGRATION_PATIENCE;
     loop {
         let mut tx = pool.begin_with(BEGIN).await?;
@@ -436,11 +481,22 @@ async fn migrate(pool: &AnyPool, url: &str) -> Result<(), StoreError> {
 
 /// Creates the one required extension, unless it exists.
 async fn extend(tx: &mut Transaction<'static, Any>, url: &str) -> Result<(), StoreError> {
-    let there: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM pg_extension WHERE extname = 'pg_trgm'")
-        .fetch_one(&mut **tx)
-        .await?;
-    if there > 0 {
-        return Ok(());
+    let schema = sqlx::query_as::<_, (String, bool, bool, String)>(
+        "SELECT quote_ident(n.nspname), has_schema_privilege(n.oid, 'USAGE'), n.nspname = ANY(current_schemas(true)),
+             quote_ident(current_user)
+         FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_trgm'",
+    );
+    match schema.fetch_optional(&mut **tx).await? {
+        Some((_, true, true, _)) => return Ok(()),
+        Some((schema, true, false, _)) => return find_in(tx, schema).await,
+        Some((schema, false, _, user)) => {
+            return Err(StoreError::Unfit(format!(
+                "PostgreSQL at {} has the extension pg_trgm in the schema {schema}, which its user may not use. \
+                 As a superuser of this database, run: GRANT USAGE ON SCHEMA {schema} TO {user};",
+                base::config::redacted_url(url)
+            )));
+        }
+        None => {}
     }
     match sqlx::query("CREATE EXTENSION pg_trgm").execute(&mut **tx).await {
         Ok(_) => Ok(()),
@@ -452,6 +508,13 @@ async fn extend(tx: &mut Transaction<'static, Any>, url: &str) -> Result<(), Sto
         ))),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Migrations find the extension in this schema too. Later statements need it no more: they use no name of it.
+async fn find_in(tx: &mut Transaction<'static, Any>, schema: String) -> Result<(), StoreError> {
+    let path = "SELECT set_config('search_path', current_setting('search_path') || ', ' || $1, true)";
+    sqlx::query(path).bind(schema).execute(&mut **tx).await?;
+    Ok(())
 }
 
 /// Whether an SQLSTATE is that of a lost connection: of a pooler in front of the server (class 08), of a server that shuts down (57P01, 57P02),

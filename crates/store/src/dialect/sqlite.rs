@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use sqlx::any::AnyPoolOptions;
 use sqlx::migrate::Migrator;
-use sqlx::{AnyConnection, AnyPool, AssertSqlSafe, Connection};
+use sqlx::{AnyConnection, AssertSqlSafe, Connection};
 
 use super::file::open_first;
 use super::identity::{FileFault, FileIdentity};
 use super::migrations::{self, OfSqlite, migrator};
 use super::path::{any_options_of, path_of};
-use super::{Connections, Dialect, Opened, backup};
+use super::{Connections, Dialect, Opened, Pool, backup};
 use crate::StoreError;
 use base::config::UpgradeCopy;
 use base::waits::Waits;
@@ -93,11 +93,11 @@ async fn open_file(path: &Path, copy: UpgradeCopy, waits: Waits) -> Result<Opene
     if first.is_set_aside {
         return Err(StoreError::SetAside(path.to_owned()));
     }
-    let pool = connections(8, Durability::Disk, waits).connect_with(options.clone()).await?;
+    let pool = Pool::direct(connections(8, Durability::Disk, waits).connect_with(options.clone()).await?);
     first.connection.close().await?;
     migrate(&pool, path, copy).await?;
     let counts = connections(1, Durability::Process, waits).connect_lazy_with(options);
-    opened(pool, counts, file, waits)
+    opened(pool, Pool::direct(counts), file, waits)
 }
 
 pub(super) async fn open_to_read(url: &str, waits: Waits) -> Result<Opened, StoreError> {
@@ -106,6 +106,7 @@ pub(super) async fn open_to_read(url: &str, waits: Waits) -> Result<Opened, Stor
     let file = identified(&path, File::open(&path).and_then(|file| file.metadata()))?;
     let pool =
         AnyPoolOptions::new().max_connections(2).acquire_timeout(waits.turn).connect_with(options).await?;
+    let pool = Pool::direct(pool);
     opened(pool.clone(), pool, file, waits)
 }
 
@@ -115,7 +116,7 @@ fn identified(path: &Path, metadata: IoResult<Metadata>) -> Result<FileIdentity,
 }
 
 /// Fails if the path led to another file while the connections were opened.
-fn opened(pool: AnyPool, counts: AnyPool, file: FileIdentity, waits: Waits) -> Result<Opened, StoreError> {
+fn opened(pool: Pool, counts: Pool, file: FileIdentity, waits: Waits) -> Result<Opened, StoreError> {
     file.check().map_err(|fault: FileFault| StoreError::Unfit(fault.to_string()))?;
     let queries = Connections::to_file(file.path(), waits)?;
     Ok(Opened { dialect: Dialect::Sqlite, pool, counts, queries, file: Some(file) })
@@ -134,7 +135,7 @@ pub(super) fn is_same(one: &str, other: &str) -> bool {
 
 /// Migrates the schema in one transaction. If two processes start at once, the second waits and finds the schema migrated. An interrupted migration
 /// leaves nothing behind.
-async fn migrate(pool: &AnyPool, path: &Path, copy: UpgradeCopy) -> Result<(), StoreError> {
+async fn migrate(pool: &Pool, path: &Path, copy: UpgradeCopy) -> Result<(), StoreError> {
     let mut tx = pool.begin_with("BEGIN IMMEDIATE").await?;
     let last = Dialect::Sqlite.upgradable_step(&mut tx).await?;
     let next = |last: i64| MIGRATIONS.iter().map(|migration| migration.version).find(|step| *step > last);

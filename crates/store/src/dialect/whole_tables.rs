@@ -1,8 +1,8 @@
 //! Writes whole tables unchanged: exclusively, without triggers, and with the data that the database stores besides rows.
 
-use sqlx::{Any, AnyConnection, AnyPool, AssertSqlSafe, Row, Transaction};
+use sqlx::{Any, AnyConnection, AssertSqlSafe, Row, Transaction};
 
-use super::{Area, Dialect, postgres, search};
+use super::{Area, Dialect, Pool, postgres, search};
 use crate::StoreError;
 
 /// Triggers that are dropped until [`Dialect::resume_triggers`].
@@ -11,7 +11,7 @@ pub(crate) struct Suspended(Vec<String>);
 
 impl Dialect {
     /// A transaction during which no other writer writes, and which may take hours.
-    pub(crate) async fn begin_alone(self, pool: &AnyPool) -> Result<Transaction<'static, Any>, StoreError> {
+    pub(crate) async fn begin_alone(self, pool: &Pool) -> Result<Transaction<'static, Any>, StoreError> {
         let mut tx = self.begin(pool, Area::Ledger).await?;
         if self == Self::Postgres {
             postgres::lock_area(&mut tx, Area::History).await?;

@@ -139,10 +139,9 @@ impl Store {
 
     /// The pools that have connections.
     pub fn pool_sizes(&self) -> [PoolSize; 2] {
-        [("main", &self.pool), ("counts", &self.counts)].map(|(name, pool)| PoolSize {
-            name,
-            open: pool.size(),
-            idle: u32::try_from(pool.num_idle()).unwrap_or(u32::MAX),
+        [("main", &self.pool), ("counts", &self.counts)].map(|(name, pool)| {
+            let (open, idle) = pool.size();
+            PoolSize { name, open, idle: u32::try_from(idle).unwrap_or(u32::MAX) }
         })
     }
 }

@@ -133,7 +133,7 @@ fn sources() -> Vec<(String, String)> {
 }
 
 /// Every job with its attention, as `number:attention`.
-async fn attention(pool: &sqlx::AnyPool) -> Vec<String> {
+async fn attention(pool: &crate::dialect::Pool) -> Vec<String> {
     let rows: Vec<(String, i64)> =
         sqlx::query_as("SELECT job_id, attention FROM listed_jobs ORDER BY job_id")
             .fetch_all(pool)
@@ -143,7 +143,7 @@ async fn attention(pool: &sqlx::AnyPool) -> Vec<String> {
 }
 
 /// Inserts jobs in every state and with every history that affects attention. Returns their expected attention, as [`attention`].
-async fn fill(pool: &sqlx::AnyPool) -> Vec<String> {
+async fn fill(pool: &crate::dialect::Pool) -> Vec<String> {
     let mut expected = Vec::new();
     let mut statements = vec![
         "INSERT INTO users (id, name, role, password_hash, created_at) VALUES ('u', 'bea', 'operator', 'h', 1)"
