@@ -142,3 +142,4 @@ mod upstream_failures;
 mod v1;
 mod webhooks;
 mod what_is_ai;
+mod wire;

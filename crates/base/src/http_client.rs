@@ -17,6 +17,8 @@ pub fn builder(deadline: Duration) -> ClientBuilder {
         .timeout(deadline)
         .connect_timeout(deadline / 2)
         .redirect(Policy::none())
+        // The released binary has no HTTP/2; builds for tests do.
+        .http1_only()
         .retry(reqwest::retry::never())
         .user_agent(concat!("docket/", env!("CARGO_PKG_VERSION")))
 }

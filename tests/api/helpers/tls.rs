@@ -119,15 +119,17 @@ fn signed(name: &str) -> (rcgen::Certificate, KeyPair, String) {
 }
 
 /// The TLS configuration of a server on 127.0.0.1, and the certificate of its authority.
+/// It prefers HTTP/2, which it does not speak: the binary must not offer it.
 fn certified() -> (Arc<ServerConfig>, String) {
     let (server, key, authority) = signed("127.0.0.1");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ServerConfig::builder_with_provider(provider)
+    let mut config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .unwrap()
         .with_no_client_auth()
         .with_single_cert(vec![server.der().clone()], PrivateKeyDer::Pkcs8(key.serialize_der().into()))
         .unwrap();
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     (Arc::new(config), authority)
 }
 

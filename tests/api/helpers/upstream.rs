@@ -60,6 +60,24 @@ pub(crate) fn views_answer() -> Value {
     })
 }
 
+/// A response to a call that has what the specification requires of each.
+struct OfCompleteCall<R>(R);
+
+impl<R: Respond> Respond for OfCompleteCall<R> {
+    fn respond(&self, request: &Request) -> ResponseTemplate {
+        let header = |name: &str| request.headers.get(name).and_then(|value| value.to_str().ok());
+        let has_key = header("authorization")
+            .and_then(|value| value.strip_prefix("Bearer "))
+            .is_some_and(|key| !key.trim().is_empty());
+        let is_json = header("content-type") == Some("application/json");
+        match (has_key, is_json || request.method.as_str() != "POST") {
+            (false, _) => ResponseTemplate::new(401),
+            (true, false) => ResponseTemplate::new(415),
+            (true, true) => self.0.respond(request),
+        }
+    }
+}
+
 impl Upstream {
     pub(super) async fn start() -> Self {
         Self { server: MockServer::start().await, priority: AtomicU8::new(u8::MAX) }
@@ -104,7 +122,7 @@ impl Upstream {
     /// Replaces the response that was defined before.
     async fn on(&self, verb: &str, path: &str, response: impl Respond + 'static) {
         let priority = self.priority.fetch_sub(1, Ordering::Relaxed);
-        let mock = Mock::given(method(verb)).and(path_regex(path)).respond_with(response);
+        let mock = Mock::given(method(verb)).and(path_regex(path)).respond_with(OfCompleteCall(response));
         mock.with_priority(priority).mount(&self.server).await;
     }
 
