@@ -20,7 +20,7 @@ if (spawnSync("wrk", ["-v"]).error) {
 }
 await withProcesses(async ({ directory, start }) => {
   const binary = process.argv[2];
-  const emulator = start(binary, ["emulator", "--addr", "127.0.0.1:0", "--per-hour", PLENTY]);
+  const emulator = start(binary, ["emulator", "--addr", "127.0.0.1:0", "--projects", "bench", "--per-hour", PLENTY]);
   const { url: upstream, key } = await emulator.upstream();
   const server = start(binary, ["serve"], {
     DOCKET_UPSTREAM_URL: upstream,

@@ -32,7 +32,7 @@ if (spawnSync("wrk", ["-v"]).error) {
 }
 const binaries = process.argv.slice(2);
 await withProcesses(async ({ directory, start }) => {
-  const emulator = start(binaries[0], ["emulator", "--addr", "127.0.0.1:0", "--per-hour", PLENTY]);
+  const emulator = start(binaries[0], ["emulator", "--addr", "127.0.0.1:0", "--projects", "bench", "--per-hour", PLENTY]);
   const { url: upstream, key } = await emulator.upstream();
   const settings = { DOCKET_UPSTREAM_URL: upstream, DOCKET_API_KEY: key, DOCKET_ADMIN_PASSWORD: PASSWORD };
   const filled = join(directory, "filled");

@@ -16,7 +16,7 @@ const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
 let offset = 0;
 
 await withProcesses(async ({ directory, start }) => {
-  const emulator = start(binary, ["emulator", "--addr", "127.0.0.1:0", "--per-hour", PLENTY]);
+  const emulator = start(binary, ["emulator", "--addr", "127.0.0.1:0", "--projects", "bench", "--per-hour", PLENTY]);
   const { url: upstream, key } = await emulator.upstream();
   const server = start(binary, ["serve"], {
     DOCKET_ADDR: "127.0.0.1:0",

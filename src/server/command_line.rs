@@ -18,7 +18,9 @@ use crate::server::commands;
 use crate::server::commands::client::job::JobCommand;
 use crate::server::commands::client::views::ViewsArguments;
 use crate::server::commands::client::{Connection, Outcome};
-use crate::server::commands::emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_SEED, EmulatorConfig};
+use crate::server::commands::emulator::{
+    DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_PROJECTS, DEFAULT_SEED, EmulatorConfig,
+};
 use crate::server::commands::output;
 use crate::server::process::reload::{LogFilter, Reloading};
 use crate::server::process::sockets::Sockets;
@@ -69,6 +71,9 @@ enum Command {
         /// The admin key it accepts
         #[arg(long, env = "DOCKET_EMULATOR_KEY", default_value = "mint_of_the_emulator")]
         key: String,
+        /// The ids of its projects, separated by commas; it refuses all others
+        #[arg(long, value_name = "IDS", default_value = DEFAULT_PROJECTS)]
+        projects: String,
         /// Pages in each project's documentation
         #[arg(long, env = "DOCKET_EMULATOR_PAGES", value_name = "N", default_value_t = DEFAULT_PAGES)]
         pages: u32,
@@ -250,9 +255,9 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>, docket: Doc
             drop(start_server_logging(&quiet_unless_configured(log), None)?);
             commands::demo::demo(commands::demo::Options { addr, data, password }, docket).await?;
         }
-        Command::Emulator { addr, key, pages, per_hour, seed, code_host } => {
+        Command::Emulator { addr, key, projects, pages, per_hour, seed, code_host } => {
             drop(start_server_logging(&log, None)?);
-            let config = EmulatorConfig { key, pages, per_hour, seed, code_host: None };
+            let config = EmulatorConfig { key, projects, pages, per_hour, seed, code_host: None };
             commands::emulator::emulator(addr, config, code_host).await?;
         }
         Command::Check { json } => {

@@ -219,7 +219,7 @@ fn help_lists_every_variable() {
     }
     for (command, options) in [
         ("demo", &["--addr", "--data", "DOCKET_ADDR"][..]),
-        ("emulator", &["--addr", "--key", "--pages", "--seed"]),
+        ("emulator", &["--addr", "--key", "--projects", "--pages", "--seed"]),
         ("user", &["add", "passwd", "disable", "enable", "list"]),
     ] {
         let help = Installation::new().run(&[command, "--help"]);

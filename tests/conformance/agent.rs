@@ -5,9 +5,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::report::{Finding, Report, ensure};
-use crate::shape::{agent_error, answered, instant, text, text_or_null, url_or_null};
+use crate::shape::{agent_error, answered, instant, not_before, text, text_or_null, url_or_null};
 use crate::upstream::Upstream;
 
+/// The emulator archives a job within this time of its end.
+const UNTIL_ARCHIVED: Duration = Duration::from_secs(100 * 86_400);
 const STATUSES: [&str; 4] = ["active", "completed", "archived", "failed"];
 const NO_WRITES: &str = "it would write; WRITES=1 allows it";
 const NO_JOB: &str = "no job is known; JOB=… names one, WRITES=1 allows to create one";
@@ -19,6 +21,8 @@ pub(crate) async fn check(upstream: &Upstream, report: &mut Report) {
     let job = created.as_ref().and_then(|job| job["id"].as_str()).or(upstream.job.as_deref());
     get(upstream, report, job).await;
     follow_up(upstream, report, created.as_ref()).await;
+    odd_id(upstream, report).await;
+    unknown_project(upstream, report).await;
     bad_prompts(upstream, report, created.as_ref()).await;
 }
 
@@ -63,6 +67,13 @@ async fn get(upstream: &Upstream, report: &mut Report, job: Option<&str>) {
         ensure(STATUSES[1..].iter().any(|status| ended["status"] == *status), || ended.to_string()),
     );
     report.point("get: prLink of a job that has ended is a URL or null", url_or_null(&ended, "prLink"));
+    clock.advance(UNTIL_ARCHIVED);
+    let archived = upstream.job(id).await.json();
+    report.point("get: an archived job has the instant of its archival", {
+        ensure(archived["status"] == "archived", || format!("status is {}", archived["status"]))
+            .and_then(|()| instant(&archived, "archivedAt"))
+            .and_then(|()| not_before(&archived, "archivedAt", "createdAt"))
+    });
 }
 
 async fn follow_up(upstream: &Upstream, report: &mut Report, created: Option<&Value>) {
@@ -86,6 +97,34 @@ async fn follow_up(upstream: &Upstream, report: &mut Report, created: Option<&Va
         "follow-up: an unknown job is 404 (part 2)",
         answered(&unknown, &[404]).and_then(|()| agent_error(&unknown)),
     );
+}
+
+/// An id is any text.
+async fn odd_id(upstream: &Upstream, report: &mut Report) {
+    let name = "get: a job is found by an id that a path must escape";
+    if upstream.clock.is_none() {
+        return report.left_out(name, "only the emulator makes such an id on demand");
+    }
+    let created = upstream.create(&json!({ "prompt": "emulator:odd-id" })).await.json();
+    let id = created["id"].as_str().unwrap_or_default().to_owned();
+    let found = upstream.job(&id).await;
+    report.point(name, {
+        answered(&found, &[200])
+            .and_then(|()| ensure(id.contains(['/', '?', '#', '%', ' ']), || format!("{id} is not odd")))
+            .and_then(|()| ensure(found.json()["id"] == id, || found.json()["id"].to_string()))
+    });
+}
+
+async fn unknown_project(upstream: &Upstream, report: &mut Report) {
+    let (job, views) = upstream.of_unknown_project().await;
+    let refused = |status: u16| ensure((400..500).contains(&status), || format!("status {status}"));
+    report.point("get: a job of an unknown project is refused (part 2)", refused(job.status));
+    report.point("views: those of an unknown project are refused (part 2)", refused(views.status));
+    let name = "create: a prompt that is not sent as JSON is refused";
+    if !upstream.writes {
+        return report.left_out(name, NO_WRITES);
+    }
+    report.point(name, refused(upstream.create_as("text/plain", "{\"prompt\":\"x\"}").await.status));
 }
 
 async fn bad_prompts(upstream: &Upstream, report: &mut Report, created: Option<&Value>) {

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use base::clock::Clock;
 use docket::server::process::listen;
-use docket_emulator::{DEFAULT_PER_HOUR, DEFAULT_SEED, Emulator, EmulatorConfig};
+use docket_emulator::{DEFAULT_PER_HOUR, DEFAULT_PROJECTS, DEFAULT_SEED, Emulator, EmulatorConfig};
 use tokio_util::sync::CancellationToken;
 
 use crate::upstream::Upstream;
@@ -15,6 +15,7 @@ pub(crate) async fn start() -> Upstream {
     let clock = Clock::frozen("2026-11-21T09:30:00Z".parse().unwrap());
     let config = EmulatorConfig {
         key: KEY.to_owned(),
+        projects: DEFAULT_PROJECTS.to_owned(),
         pages: 300,
         per_hour: DEFAULT_PER_HOUR,
         seed: DEFAULT_SEED,

@@ -47,6 +47,14 @@ pub(crate) fn instant(body: &Value, field: &str) -> Finding {
     ensure(matches!(parsed, Some(Ok(_))), || format!("{field} is {value} and no ISO 8601 instant"))
 }
 
+/// Whether one instant is not before the other.
+pub(crate) fn not_before(body: &Value, field: &str, earlier: &str) -> Finding {
+    let at = |field: &str| {
+        body[field].as_str().and_then(|text| OffsetDateTime::parse(text, &Iso8601::PARSING).ok())
+    };
+    ensure(at(field).is_some() && at(field) >= at(earlier), || format!("{field} is {}", body[field]))
+}
+
 pub(crate) fn url_or_null(body: &Value, field: &str) -> Finding {
     let value = present(body, field)?;
     let link = value.as_str().and_then(|text| Url::parse(text).ok());

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 /// The upstream allows about a hundred calls an hour; Docket may be running meanwhile.
-pub(crate) const MOST_CALLS: usize = 24;
+pub(crate) const MOST_CALLS: usize = 32;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -101,6 +101,21 @@ impl Upstream {
 
     pub(crate) async fn views(&self, query: &[(&str, &str)]) -> TestResponse {
         self.get(&["v1", "analytics", &self.project, "views"], query).await
+    }
+
+    /// A prompt in a body of another content type.
+    pub(crate) async fn create_as(&self, content_type: &str, body: &str) -> TestResponse {
+        assert!(self.writes, "a write that was not allowed");
+        let address = self.address(&["v2", "agent", &self.project, "job"]);
+        let request = self.http.post(address).bearer_auth(&self.key);
+        self.send(request.header("content-type", content_type).body(body.to_owned())).await
+    }
+
+    /// The answers about a job and the page views of a project that does not exist.
+    pub(crate) async fn of_unknown_project(&self) -> (TestResponse, TestResponse) {
+        let project = "docket-conformance-no-such-project";
+        let job = self.get(&["v2", "agent", project, "job", "any"], &[]).await;
+        (job, self.get(&["v1", "analytics", project, "views"], &[]).await)
     }
 
     /// A page-view request with another key, or none.

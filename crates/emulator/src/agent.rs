@@ -8,7 +8,8 @@ mod prompt;
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, PathRejection};
 use axum::extract::{DefaultBodyLimit, Path, State};
-use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::from_fn_with_state;
 use axum::response::IntoResponse;
 use axum::routing::{get, post};
@@ -41,10 +42,11 @@ pub(super) fn routes(emulator: &Emulator) -> Router<Emulator> {
 async fn create(
     State(emulator): State<Emulator>,
     path: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<(StatusCode, Json<AgentJob>), Refusal> {
     let Path(project) = path.map_err(unreadable_path)?;
-    let directives = read_prompt(body)?;
+    let directives = read_prompt(&headers, body)?;
     let job = emulator.ledger().create(&project, directives, emulator.now())?;
     Ok((StatusCode::CREATED, Json(job)))
 }
@@ -52,10 +54,11 @@ async fn create(
 async fn follow_up(
     State(emulator): State<Emulator>,
     path: Result<Path<(String, String)>, PathRejection>,
+    headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<AgentJob>, Refusal> {
     let Path((project, id)) = path.map_err(unreadable_path)?;
-    let directives = read_prompt(body)?;
+    let directives = read_prompt(&headers, body)?;
     let job = emulator.ledger().follow_up(&project, &id, directives, emulator.now())?;
     Ok(Json(job))
 }
@@ -69,7 +72,12 @@ async fn read(
     Ok(Json(job))
 }
 
-fn read_prompt(body: Result<Bytes, BytesRejection>) -> Result<Directives, Refusal> {
+fn read_prompt(headers: &HeaderMap, body: Result<Bytes, BytesRejection>) -> Result<Directives, Refusal> {
+    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    if !prompt::is_json(content_type) {
+        let problem = "Content-Type must be application/json";
+        return Err(Refusal::agent(StatusCode::UNSUPPORTED_MEDIA_TYPE, problem));
+    }
     let body = body.map_err(|rejection| Refusal::agent(rejection.status(), rejection.body_text()))?;
     let prompt =
         prompt::in_body(&body).map_err(|problem| Refusal::agent(StatusCode::BAD_REQUEST, problem))?;
@@ -83,6 +91,7 @@ fn unreadable_path(rejection: PathRejection) -> Refusal {
 impl From<NotAccepted> for Refusal {
     fn from(reason: NotAccepted) -> Self {
         match reason {
+            NotAccepted::UnknownProject => Self::agent(StatusCode::NOT_FOUND, "Project not found"),
             NotAccepted::UnknownJob => Self::agent(StatusCode::NOT_FOUND, "Job not found"),
             NotAccepted::Exhausted(exhausted) => {
                 Self::agent(StatusCode::TOO_MANY_REQUESTS, "Rate limit exceeded")
@@ -147,6 +156,49 @@ mod tests {
         let response = bench.create("docs", &too_long).await;
         assert_eq!(response.status, StatusCode::PAYLOAD_TOO_LARGE);
         assert_eq!(response.fields(), ["error"]);
+    }
+
+    #[tokio::test]
+    async fn unknown_project_is_404_and_not_counted() {
+        let bench = Bench::new();
+        let id = bench.create("docs", "Fix typos").await.text("id").to_owned();
+        for project in ["unknown", "Docs", "docs%20"] {
+            for response in [
+                bench.create(project, "x").await,
+                bench.follow_up(project, &id, "x").await,
+                bench.job(project, &id).await,
+            ] {
+                assert_eq!(response.status, StatusCode::NOT_FOUND, "{project}");
+                assert_eq!(response.text("error"), "Project not found");
+            }
+            let views = bench.views(project, "").await;
+            assert_eq!((views.status, views.fields()), (StatusCode::NOT_FOUND, vec!["details", "error"]));
+        }
+    }
+
+    #[tokio::test]
+    async fn prompt_that_is_not_sent_as_json_is_415() {
+        let bench = Bench::new();
+        let id = bench.create("docs", "Fix typos").await.text("id").to_owned();
+        for path in ["/v2/agent/docs/job".to_owned(), format!("/v2/agent/docs/job/{id}/message")] {
+            for content_type in [None, Some("text/plain"), Some("application/x-www-form-urlencoded")] {
+                let response = bench.post_as(content_type, &path, r#"{"prompt":"x"}"#).await;
+                assert_eq!(response.status, StatusCode::UNSUPPORTED_MEDIA_TYPE, "{content_type:?}");
+                assert_eq!(response.fields(), ["error"]);
+            }
+            let charset = Some("application/json; charset=utf-8");
+            assert!(bench.post_as(charset, &path, r#"{"prompt":"x"}"#).await.status.is_success());
+        }
+    }
+
+    #[tokio::test]
+    async fn job_with_odd_letters_in_its_id_is_found_by_its_escaped_path() {
+        let bench = Bench::new();
+        let id = bench.create("docs", "emulator:odd-id").await.text("id").to_owned();
+        assert!(["/", "?", "#", "%2F", "..", " ", "é", "😀"].iter().all(|odd| id.contains(odd)), "{id}");
+        let escaped: String = id.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        assert_eq!(bench.job("docs", &escaped).await.text("id"), id);
+        assert_eq!(bench.follow_up("docs", &escaped, "x").await.text("id"), id);
     }
 
     #[tokio::test]

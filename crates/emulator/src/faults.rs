@@ -31,6 +31,7 @@ use self::fault::Fault;
 use self::operation::Operation;
 use self::pending::{Ordered, Pending, Shown};
 use super::Emulator;
+use super::compression;
 use super::key::require_key;
 use super::refusal::Refusal;
 
@@ -52,8 +53,9 @@ impl Faults {
         match self.next_fault(&request) {
             Some(fault) => effect::apply(fault, request, router).await,
             None => {
+                let is_compressed = compression::is_accepted(request.headers());
                 let Ok(response) = router.oneshot(request).await;
-                Ok(response)
+                Ok(if is_compressed { compression::compressed(response).await } else { response })
             }
         }
     }

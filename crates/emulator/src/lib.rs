@@ -8,6 +8,7 @@ mod allowance;
 mod analytics;
 mod clock;
 mod code_host;
+mod compression;
 mod faults;
 mod key;
 mod noise;
@@ -39,6 +40,8 @@ use self::refusal::Refusal;
 
 /// The default number of pages of each project's emulated site.
 pub const DEFAULT_PAGES: u32 = 620;
+/// The default projects.
+pub const DEFAULT_PROJECTS: &str = "docs,api,acme-docs,acme-api";
 /// The default number of calls per hour that each limit allows.
 pub const DEFAULT_PER_HOUR: usize = allowance::CALLS_PER_HOUR;
 /// The default seed of the generated data.
@@ -52,6 +55,8 @@ const NO_CODE_HOST: &str = "https://git.example";
 pub struct EmulatorConfig {
     /// The only bearer key it accepts.
     pub key: String,
+    /// The ids of the projects, separated by commas. It refuses all others.
+    pub projects: String,
     /// Pages of each project's site.
     pub pages: u32,
     /// Calls per hour that each of its limits allows.
@@ -107,6 +112,7 @@ struct EmulatorState {
 impl Emulator {
     pub fn new(config: EmulatorConfig, clock: Clock) -> Self {
         let seed = Seed::new(config.seed);
+        let projects = config.projects.split(',').map(|id| id.trim().to_owned()).collect();
         let address = config.code_host.as_ref().map_or(NO_CODE_HOST, |host| &host.address);
         Self {
             state: Arc::new(EmulatorState {
@@ -114,7 +120,7 @@ impl Emulator {
                 clock,
                 seed,
                 site: Site::with_pages(config.pages),
-                ledger: Mutex::new(Ledger::new(seed, config.per_hour, address)),
+                ledger: Mutex::new(Ledger::new(seed, config.per_hour, address, projects)),
                 analytics_calls: Mutex::new(Allowance::of(config.per_hour)),
                 faults: Faults::default(),
                 code_host: config.code_host.as_ref().map(|host| CodeHost::new(host, seed)),

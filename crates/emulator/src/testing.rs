@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
-use axum::http::header::AUTHORIZATION;
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -14,6 +14,7 @@ use super::{CodeHostConfig, DEFAULT_PER_HOUR, DEFAULT_SEED, Emulator, EmulatorCo
 use crate::clock::{Clock, Timestamp};
 
 pub(super) const KEY: &str = "mint_test_key";
+pub(super) const PROJECTS: &str = "docs,handbook,another";
 /// The token of the code host.
 pub(super) const TOKEN: &str = "github_pat_test";
 /// 2026-11-21T09:30:00Z, a Saturday.
@@ -62,6 +63,7 @@ impl Bench {
     pub(super) fn with(pages: u32, seed: u64) -> Self {
         Self::of(EmulatorConfig {
             key: KEY.to_owned(),
+            projects: PROJECTS.to_owned(),
             pages,
             per_hour: DEFAULT_PER_HOUR,
             seed,
@@ -74,6 +76,7 @@ impl Bench {
             CodeHostConfig { address: "http://127.0.0.1:4010".to_owned(), token: TOKEN.to_owned() };
         Self::of(EmulatorConfig {
             key: KEY.to_owned(),
+            projects: PROJECTS.to_owned(),
             pages: 60,
             per_hour: DEFAULT_PER_HOUR,
             seed: DEFAULT_SEED,
@@ -126,6 +129,16 @@ impl Bench {
         self.send(Method::POST, path, Some(KEY), body).await
     }
 
+    /// A request with a body of this content type.
+    pub(super) async fn post_as(&self, content_type: Option<&str>, path: &str, body: &str) -> TestResponse {
+        let mut request = Request::builder().method(Method::POST).uri(path);
+        request = request.header(AUTHORIZATION, format!("Bearer {KEY}"));
+        if let Some(content_type) = content_type {
+            request = request.header(CONTENT_TYPE, content_type);
+        }
+        self.response(request, body).await
+    }
+
     pub(super) async fn send(
         &self,
         method: Method,
@@ -133,10 +146,15 @@ impl Bench {
         key: Option<&str>,
         body: &str,
     ) -> TestResponse {
-        let mut request = Request::builder().method(method).uri(path);
+        let mut request =
+            Request::builder().method(method).uri(path).header(CONTENT_TYPE, "application/json");
         if let Some(key) = key {
             request = request.header(AUTHORIZATION, format!("Bearer {key}"));
         }
+        self.response(request, body).await
+    }
+
+    async fn response(&self, request: axum::http::request::Builder, body: &str) -> TestResponse {
         let request = request.body(Body::from(body.to_owned())).expect("a request");
         let response = self.emulator.router().oneshot(request).await.expect("a response");
         let (parts, body) = response.into_parts();

@@ -77,9 +77,12 @@ pub async fn demo(options: Options, docket: Docket) -> anyhow::Result<()> {
         }),
         gitlab: None,
     };
+    let mut projects = parse_projects(PROJECTS).map_err(anyhow::Error::msg)?;
+    projects.iter_mut().for_each(|project| project.site = Some(SITE.to_owned()));
     let key = uuid::Uuid::new_v4().simple().to_string();
     let config = EmulatorConfig {
         key: format!("mint_{key}"),
+        projects: projects.iter().map(|project| project.id.as_str()).collect::<Vec<_>>().join(","),
         pages: DEFAULT_PAGES,
         per_hour: PER_HOUR as usize,
         seed: DEFAULT_SEED,
@@ -87,8 +90,6 @@ pub async fn demo(options: Options, docket: Docket) -> anyhow::Result<()> {
     };
     let api_key = ApiKey::parse(&config.key).map_err(anyhow::Error::msg)?;
     let emulator = Emulator::new(config, docket_emulator::Clock::system());
-    let mut projects = parse_projects(PROJECTS).map_err(anyhow::Error::msg)?;
-    projects.iter_mut().for_each(|project| project.site = Some(SITE.to_owned()));
     let sample_project = projects[0].id.clone();
     samples::fill(&store, &work, &projects, &web_address).await.context("writing the sample jobs")?;
     samples::seed_emulator(&emulator, &store, &clock, &projects).await?;

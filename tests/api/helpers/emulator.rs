@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use base::clock::Clock;
 use docket::server::process::listen;
-use docket_emulator::{DEFAULT_PER_HOUR, DEFAULT_SEED, Emulator, EmulatorConfig};
+use docket_emulator::{DEFAULT_PER_HOUR, DEFAULT_PROJECTS, DEFAULT_SEED, Emulator, EmulatorConfig};
 use model::time::Timestamp;
 use reqwest::Client;
 use serde_json::{Value, json};
@@ -30,8 +30,8 @@ impl EmulatedUpstream {
 
     /// An emulator with a site of `pages` pages, which accepts `per_hour` calls per hour.
     pub(crate) async fn with(clock: Clock, pages: u32, per_hour: usize) -> Self {
-        let config =
-            EmulatorConfig { key: KEY.to_owned(), pages, per_hour, seed: DEFAULT_SEED, code_host: None };
+        let (key, projects) = (KEY.to_owned(), DEFAULT_PROJECTS.to_owned());
+        let config = EmulatorConfig { key, projects, pages, per_hour, seed: DEFAULT_SEED, code_host: None };
         let emulator = {
             let clock = clock.clone();
             Emulator::new(config, docket_emulator::Clock::new(move || clock.now().as_millis()))

@@ -17,6 +17,8 @@ pub(crate) struct Ledger {
     per_hour: usize,
     /// The web address of the code host.
     code_host: String,
+    /// The projects that exist.
+    projects: Vec<String>,
     accounts: HashMap<String, Account>,
 }
 
@@ -31,14 +33,15 @@ struct Account {
 /// Why a request has no effect.
 #[derive(Debug)]
 pub(super) enum NotAccepted {
+    UnknownProject,
     UnknownJob,
     Exhausted(Exhausted),
 }
 
 impl Ledger {
-    pub(crate) fn new(seed: Seed, per_hour: usize, code_host: &str) -> Self {
+    pub(crate) fn new(seed: Seed, per_hour: usize, code_host: &str, projects: Vec<String>) -> Self {
         let code_host = code_host.trim_end_matches('/').to_owned();
-        Self { seed: seed.named("jobs"), per_hour, code_host, accounts: HashMap::new() }
+        Self { seed: seed.named("jobs"), per_hour, code_host, projects, accounts: HashMap::new() }
     }
 
     pub(super) fn create(
@@ -47,7 +50,7 @@ impl Ledger {
         directives: Directives,
         now: Timestamp,
     ) -> Result<AgentJob, NotAccepted> {
-        let account = self.account(project);
+        let account = self.existing(project)?;
         account.creates.acquire(now)?;
         Ok(account.project.create(directives, now).at(now))
     }
@@ -59,13 +62,20 @@ impl Ledger {
         directives: Directives,
         now: Timestamp,
     ) -> Result<AgentJob, NotAccepted> {
-        let account = self.account(project);
+        let account = self.existing(project)?;
         let job = account.project.job(id).ok_or(NotAccepted::UnknownJob)?.clone();
         account.follow_ups.acquire(now)?;
         Ok(account.project.follow_up(job, directives, now).at(now))
     }
 
+    pub(crate) fn has_project(&self, project: &str) -> bool {
+        self.projects.iter().any(|name| name == project)
+    }
+
     pub(super) fn read(&self, project: &str, id: &str, now: Timestamp) -> Result<AgentJob, NotAccepted> {
+        if !self.has_project(project) {
+            return Err(NotAccepted::UnknownProject);
+        }
         let account = self.accounts.get(project);
         let job = account.and_then(|account| account.project.job(id));
         Ok(job.ok_or(NotAccepted::UnknownJob)?.at(now))
@@ -78,6 +88,13 @@ impl Ledger {
 
     pub(crate) fn add_past_job(&mut self, project: &str, past: PastJob) {
         self.account(project).project.add_past_job(past);
+    }
+
+    fn existing(&mut self, project: &str) -> Result<&mut Account, NotAccepted> {
+        match self.has_project(project) {
+            true => Ok(self.account(project)),
+            false => Err(NotAccepted::UnknownProject),
+        }
     }
 
     fn account(&mut self, project: &str) -> &mut Account {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::super::noise::Seed;
 use super::super::{Outcome, PastJob};
-use super::job::{Job, Work, new_id};
+use super::job::{Job, Work, new_id, odd_id};
 use super::prompt::Directives;
 use crate::clock::Timestamp;
 use crate::code_host::Opened;
@@ -49,7 +49,7 @@ impl Project {
     }
 
     pub(super) fn create(&mut self, directives: Directives, now: Timestamp) -> Job {
-        let id = new_id();
+        let id = if directives.has_odd_id { odd_id() } else { new_id() };
         let job = Job {
             created_at: now,
             model: MODEL.to_owned(),
@@ -63,6 +63,7 @@ impl Project {
             is_past: false,
             files: Vec::new(),
             unchanged: false,
+            archives: directives.archives,
             id,
         };
         self.created += 1;
@@ -71,6 +72,7 @@ impl Project {
 
     pub(super) fn follow_up(&mut self, mut job: Job, directives: Directives, now: Timestamp) -> Job {
         job.follow_ups += 1;
+        job.archives |= directives.archives;
         let index = job.follow_ups - 1;
         self.work(job, index, directives, now)
     }
@@ -83,6 +85,7 @@ impl Project {
         let work = Work {
             outcome: directives.outcome.unwrap_or(usual),
             finishes_at: Timestamp::from_millis(finishes_at),
+            leaves_inactive: directives.leaves_inactive,
         };
         self.prompts += 1;
         let code_host = self.code_host.clone();
@@ -135,8 +138,9 @@ impl Project {
             is_past: true,
             files: past.files,
             unchanged: false,
+            archives: false,
         };
-        let work = Work { outcome: past.outcome, finishes_at: past.finishes_at };
+        let work = Work { outcome: past.outcome, finishes_at: past.finishes_at, leaves_inactive: false };
         let code_host = self.code_host.clone();
         job.begin_work(&work, past.created_at, &code_host, || self.next_number());
         self.jobs.insert(job.id.clone(), job);

@@ -1,6 +1,5 @@
 //! The effect of a fault on one request.
 
-use std::io::Write;
 use std::time::Duration;
 
 use axum::Router;
@@ -9,14 +8,13 @@ use axum::extract::Request;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use futures::stream::{self, StreamExt};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
 use super::HungUp;
 use super::fault::Fault;
+use crate::compression::packed;
 
 /// More than any client should be prepared to read.
 const OVERSIZE: usize = 9 * 1024 * 1024;
@@ -146,13 +144,6 @@ fn padded(body: &[u8]) -> Vec<u8> {
     let mut padded = body.to_vec();
     padded.resize(OVERSIZE, b' ');
     padded
-}
-
-fn packed(body: &[u8]) -> Vec<u8> {
-    let mut packer = GzEncoder::new(Vec::new(), Compression::default());
-    // Writing to memory cannot fail.
-    let _ = packer.write_all(body);
-    packer.finish().unwrap_or_default()
 }
 
 #[cfg(test)]

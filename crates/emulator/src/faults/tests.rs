@@ -207,6 +207,22 @@ async fn faulty_responses_have_the_requested_fault() {
 }
 
 #[tokio::test]
+async fn response_is_compressed_for_a_client_that_accepts_it() {
+    let served = Served::start().await;
+    let url = format!("{}/v1/analytics/docs/views", served.base_url);
+    let plain = Client::builder().no_gzip().no_proxy().build().unwrap();
+    let plain = async |accepted: &str| {
+        let request = plain.get(&url).bearer_auth(KEY).header("accept-encoding", accepted);
+        let response = request.send().await.unwrap();
+        let coding = response.headers().get("content-encoding").cloned();
+        (coding.is_some_and(|coding| coding == "gzip"), response.bytes().await.unwrap())
+    };
+    let ((is_packed, packed), (other, whole)) = (plain("br, gzip").await, plain("identity").await);
+    assert!(is_packed && !other && packed.len() < whole.len());
+    assert_eq!(served.views().await.unwrap().bytes().await.unwrap(), whole, "decompressed");
+}
+
+#[tokio::test]
 async fn delayed_answer_arrives_after_later_ones() {
     let served = Served::start().await;
     served.add_fault(json!({ "fault": { "kind": "delay", "millis": 60_000 } })).await;
