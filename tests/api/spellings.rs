@@ -86,6 +86,8 @@ async fn written_path_means_the_stored_page() {
         operator.post_json("/api/jobs/known-pages", &[("project", "api"), fields[1]]).await,
         json!([])
     );
+    let suggest = [("project", "docs"), ("q", "https://docs.example.com/en/Guides/s")];
+    assert_eq!(operator.post_json("/api/jobs/suggest-pages", &suggest).await, json!(["/guides/setup/"]));
 }
 
 #[tokio::test]

@@ -84,11 +84,11 @@ impl Jobs {
         project: &ProjectId,
         typed: &str,
     ) -> Result<Vec<String>, AppError> {
-        let typed = typed.trim();
+        let typed = self.paths_in(project, typed.trim());
         if typed.is_empty() || typed.chars().count() > page_path::PATH_MAX_CHARS {
             return Ok(Vec::new());
         }
-        Ok(self.store.suggested_pages(permit, project, typed).await?)
+        Ok(self.store.suggested_pages(permit, project, &typed).await?)
     }
 
     /// The intent with the stored paths of its pages, and with the pages of the project that its prompt mentions.
