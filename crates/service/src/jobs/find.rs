@@ -121,6 +121,13 @@ impl Jobs {
         let mut listed = self.store.jobs(permit, project, &filter).await?;
         let mut room = Room::of_function();
         listed.keep(|job| room.takes(job));
+        // A job without a pull request may have changed something there.
+        if self.store.is_direct(project).await? {
+            listed.no_changes = 0;
+            if filter.no_changes {
+                (listed.jobs, listed.next, listed.previous) = (Vec::new(), None, None);
+            }
+        }
         let Listed { jobs, next, previous, before, counts, attention, no_changes, revision, .. } = listed;
         let total = match filter.state {
             _ if filter.no_changes => no_changes,

@@ -9,7 +9,6 @@ use super::seen::{self, Reader};
 use super::states::job_states;
 use crate::dialect::Dialect;
 use crate::dialect::select::{Part, ScanBy, Select, Set};
-use crate::platform::direct_projects::is_direct;
 use crate::pull_requests;
 use model::id::ProjectId;
 use model::job::JobState;
@@ -211,7 +210,6 @@ pub(crate) fn with_status(select: &mut Select, filter: &JobFilter) {
     select.and(&format!("NOT (l.state <> {state})"));
     if filter.no_changes {
         select.and("NOT (l.has_pr <> 0)");
-        select.and(&format!("{} = 0", is_direct("l.project")));
     }
 }
 

@@ -552,8 +552,7 @@ pub(crate) fn counts(
         up_to(&mut select, cursor.top);
     }
     let conditions = states.iter().map(|state| format!("l.state = '{}'", state.as_str()));
-    let no_changes = format!("l.state = 'completed' AND l.has_pr = 0 AND {} = 0", is_direct("l.project"));
-    let sums = ["l.attention = 1".to_owned(), no_changes];
+    let sums = ["l.attention = 1".to_owned(), "l.state = 'completed' AND l.has_pr = 0".to_owned()];
     let columns = sums.into_iter().chain(conditions);
     let columns = columns.map(|condition| format!("COUNT(*) FILTER (WHERE {condition})"));
     let columns: Vec<_> = ["COUNT(*)".to_owned()].into_iter().chain(columns).collect();
