@@ -80,7 +80,7 @@ async fn refused_form_returns_with_reason_and_text() {
     assert!(page.text.contains(&text), "the text is not on the page");
 
     // It is shown once, and a second error too.
-    assert!(!operator.page(&path).await.contains("can be sent"), "it is shown again");
+    assert!(!operator.page(&path).await.contains("Docket sends at most"), "it is shown again");
     let again = own_path(
         &app,
         REFUSED,

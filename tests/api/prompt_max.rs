@@ -14,7 +14,7 @@ async fn prompt_is_limited_to_the_configured_characters() {
     let operator = app.operator().await;
     operator.created("été ☀").await;
     let message = operator.create("été ☀!", &intent()).await.refused(400, "bad_input");
-    assert!(message.contains('6') && message.contains("at most 5 "), "{message}");
+    assert!(message.contains('6') && message.contains("at most 5."), "{message}");
     let job = operator.post_json("/api/jobs/list", &[("project", "docs")]).await["jobs"][0].clone();
     operator.follow_up(&job, "123456", &intent()).await.refused(400, "bad_input");
     let form = operator.post_json("/api/jobs/form", &[("project", "docs")]).await;

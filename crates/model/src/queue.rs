@@ -15,7 +15,7 @@ const HOUR_MILLIS: i64 = 3_600_000;
 pub struct Queue {
     pub waiting: Vec<QueueEntry>,
     /// While the prompts wait for AI credits: when Docket sends one to find out whether there are some.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_credits_until: Option<Timestamp>,
     /// The `cursor` of the rest; `None` if this is all.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -172,6 +172,11 @@ async fn queue_and_batches(recorded: &Recorded) {
     let queue = olga.post_json("/api/queue/list", &[("project", "docs")]).await;
     let last = queue["waiting"].as_array().unwrap().last().unwrap()["message"].as_str().unwrap().to_owned();
     call("/api/queue/move", &[("message", &last), ("to", "first")]).await;
+    app.ledger()
+        .run("INSERT INTO upstream_circuits (circuit, failures, tried_at) VALUES ('credits:docs', 1, 1)")
+        .await;
+    call("/api/queue/try", &[]).await;
+    app.ledger().run("DELETE FROM upstream_circuits").await;
     call("/api/queue/cancel", &[("message", &last)]).await;
     call("/api/batches/cancel", &[("batch", &batch)]).await;
 

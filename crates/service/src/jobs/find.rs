@@ -122,7 +122,7 @@ impl Jobs {
         let mut room = Room::of_function();
         listed.keep(|job| room.takes(job));
         // A job without a pull request may have changed something there.
-        if self.store.is_direct(project).await? {
+        if self.is_direct(project) {
             listed.no_changes = 0;
             if filter.no_changes {
                 (listed.jobs, listed.next, listed.previous) = (Vec::new(), None, None);
@@ -150,6 +150,12 @@ impl Jobs {
             excerpts,
             batches,
         })
+    }
+
+    /// Whether the platform publishes the changes of the project directly.
+    fn is_direct(&self, project: &ProjectId) -> bool {
+        let projects = self.settings.current().projects;
+        projects.iter().any(|configured| configured.id == *project && configured.is_direct)
     }
 
     /// The values of the filters, at this revision of the project's jobs.
@@ -239,7 +245,7 @@ impl Jobs {
         connected: bool,
     ) -> Result<JobsOverview, AppError> {
         // Without pull requests, every completed job may have changed something.
-        let finished = match self.store.is_direct(project).await? {
+        let finished = match self.is_direct(project) {
             true => JobQuery::default().with("status", "completed"),
             false => JobQuery::default().with("pr", "yes"),
         };

@@ -6,7 +6,7 @@ use sqlx::AssertSqlSafe;
 use crate::jobs::lifecycle::refresh_attention;
 use crate::{Store, StoreError, parsed};
 use base::work::Work;
-use model::id::{JobId, ProjectId};
+use model::id::JobId;
 use model::user::Project;
 
 /// How many jobs one transaction updates.
@@ -67,14 +67,5 @@ impl Store {
             .execute(self.write(work).statement())
             .await?;
         Ok(())
-    }
-
-    /// Whether the platform publishes the changes of the project directly.
-    pub async fn is_direct(&self, project: &ProjectId) -> Result<bool, StoreError> {
-        let direct: i64 = sqlx::query_scalar(AssertSqlSafe(format!("SELECT {}", is_direct("$1"))))
-            .bind(project.as_str())
-            .fetch_one(&self.pool)
-            .await?;
-        Ok(direct > 0)
     }
 }
