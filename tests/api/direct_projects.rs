@@ -125,10 +125,10 @@ async fn jobs_of_a_direct_project_count_nowhere_as_unchanged() {
     assert_eq!(batches["batches"][0]["progress"]["no_changes"], 0);
     let filtered = listed(&operator, "docs", &[("status", "no-changes")]).await;
     assert_eq!((&filtered["total"], filtered["jobs"].as_array().unwrap().len()), (&json!(0), 0));
-    // After a look at the notifications, only the section of finished jobs has them.
+    // After a look at the notifications, only the section of finished jobs has them, as one row.
     operator.get("/p/docs/notifications").await;
     let overview = operator.get("/p/docs").await.text;
-    assert!(overview.contains("published directly"), "{overview}");
+    assert!(overview.contains(&format!("/p/docs/batches/{batch}")), "{overview}");
 }
 
 #[tokio::test]
