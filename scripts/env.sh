@@ -40,7 +40,7 @@ WASM_BINDGEN_ROOT=$BUILD_CACHE/tools/wasm-bindgen-cli-$WASM_BINDGEN_VERSION
 NODE_MODULES=$ROOT/end2end/node_modules
 LOGS=$BUILD_CACHE/logs
 
-export PATH="$CARGO_LEPTOS_ROOT/bin:$CARGO_FUZZ_ROOT/bin:$CARGO_DENY_ROOT/bin:$CARGO_DEB_ROOT/bin:$CARGO_CYCLONEDX_ROOT/bin:$ZIG_ROOT/bin:$WASM_BINDGEN_ROOT/bin:$CADDY_ROOT/usr/bin:$NGINX_ROOT/usr/sbin:$PROMETHEUS_ROOT/usr/bin:$NODE_MODULES/.bin:$PATH"
+export PATH="$CARGO_LEPTOS_ROOT/bin:$CARGO_FUZZ_ROOT/bin:$CARGO_DENY_ROOT/bin:$CARGO_DEB_ROOT/bin:$CARGO_CYCLONEDX_ROOT/bin:$ZIG_ROOT/bin:$WASM_BINDGEN_ROOT/bin:$CADDY_ROOT/usr/bin:$NGINX_ROOT/usr/sbin:$PROMETHEUS_ROOT/usr/bin:$NODE_MODULES/.bin:$PATH:/usr/sbin"
 # The wrappers that cargo-zigbuild writes, and what Zig builds of a C library.
 export CARGO_ZIGBUILD_ZIG_PATH=$ZIG_ROOT/bin/zig CARGO_ZIGBUILD_CACHE_DIR=$BUILD_CACHE/zigbuild ZIG_GLOBAL_CACHE_DIR=$BUILD_CACHE/zig ZIG_LOCAL_CACHE_DIR=$BUILD_CACHE/zig
 # Lets Tailwind find `@import "tailwindcss"` from style/, which has no node_modules above it.

@@ -15,8 +15,8 @@ main() {
     lint) steps=(npm_tools wasm_std) ;;
     dev) steps=(npm_tools wasm_std wasm_bindgen_cli cargo_leptos) ;;
     dist) steps=(zig npm_tools wasm_std cargo_deb cargo_cyclonedx wasm_bindgen_cli cargo_leptos) ;;
-    test) steps=(systemd_analyze chromium chromium_with_windows postgresql pgbouncer servers npm_tools wasm_std wasm_bindgen_cli cargo_leptos) ;;
-    test-all) steps=(systemd_analyze chromium chromium_with_windows postgresql pgbouncer servers debian_11 zig schemathesis npm_tools wasm_std cargo_deny cargo_deb cargo_cyclonedx wasm_bindgen_cli cargo_leptos) ;;
+    test) steps=(systemd_analyze chromium chromium_with_windows postgresql pooler servers npm_tools wasm_std wasm_bindgen_cli cargo_leptos) ;;
+    test-all) steps=(systemd_analyze chromium chromium_with_windows postgresql pooler servers debian_11 zig schemathesis npm_tools wasm_std cargo_deny cargo_deb cargo_cyclonedx wasm_bindgen_cli cargo_leptos) ;;
     bench) steps=(chromium_with_windows postgresql npm_tools) ;;
     fuzz) steps=(cargo_fuzz) ;;
     *) fail "usage: setup.sh [build|lint|dev|dist|test|test-all|bench|fuzz]" ;;
@@ -113,28 +113,27 @@ install_postgresql() {
   DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends postgresql
 }
 
-# scripts/pgbouncer.sh starts some of its own.
-pgbouncer() {
+# scripts/pgbouncer.sh starts some of its own. The step does not have the name of the program, which `command -v` would find.
+pooler() {
   if command -v pgbouncer >/dev/null; then return; fi
   if [[ $(id -u) != 0 || ! -e /etc/debian_version ]]; then
     fail "the tests of a connection pooler need PgBouncer: apt-get install pgbouncer"
   fi
   announce "PgBouncer: installing Debian's, once"
-  if ! run_logged pgbouncer install_pgbouncer 9>&-; then
+  if ! run_logged pgbouncer install_pooler 9>&- || ! command -v pgbouncer >/dev/null; then
     fail "PgBouncer could not be installed: apt-get install pgbouncer"
   fi
 }
 
 # Without its service, which would take a port.
-install_pgbouncer() (
-  set -e
-  apt-get update
-  if [[ ! -e /usr/sbin/policy-rc.d ]]; then
-    trap 'rm -f /usr/sbin/policy-rc.d' EXIT
-    printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
-    chmod +x /usr/sbin/policy-rc.d
+install_pooler() (
+  policy=/usr/sbin/policy-rc.d
+  apt-get update || exit 1
+  if [[ ! -e $policy ]]; then
+    trap 'rm -f "$policy"' EXIT
+    printf '#!/bin/sh\nexit 101\n' >"$policy" && chmod +x "$policy" || exit 1
   fi
-  DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends pgbouncer
+  DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends pgbouncer || exit 1
   if command -v systemctl >/dev/null; then systemctl disable --quiet pgbouncer || true; fi
 )
 

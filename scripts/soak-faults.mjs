@@ -92,7 +92,8 @@ async function relay(emulator, self, faults, request, response) {
   if (request.method === "POST" && request.url.startsWith("/v2/agent/api/")) return refuse(402, "Credit check failed");
   if (request.url.includes("/views") && request.url.includes(`dateFrom=${BAD_DAY}`)) return refuse(500, "This day is broken");
   if (request.url === "/api/graphql" && faults.broken && new RegExp(`number:\\s*${faults.broken}\\b`).test(body)) return refuse(502, "Bad gateway");
-  const { host: _, ...headers } = request.headers;
+  // The relay changes texts, so it must receive plain ones.
+  const { host: _, "accept-encoding": _encoding, ...headers } = request.headers;
   const passed = http.request(`${emulator}${request.url}`, { method: request.method, headers }, async (answer) => {
     const parts = [];
     for await (const part of answer) parts.push(part);

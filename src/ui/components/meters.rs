@@ -30,7 +30,7 @@ pub fn meters(project: &str, budgets: &Budgets, has_details: bool) -> impl IntoV
             {agent}
             {meter("Analytics", budgets.analytics)}
             {waiting}
-            <p class="faint">"Docket’s limits, rolling 60 minutes " {details}</p>
+            <p class="faint">"Docket’s hourly limits " {details}</p>
         </section>
     }
 }

@@ -43,10 +43,14 @@ fn listen(live: &LiveState) {
     let is_busy = Rc::new(Cell::new(false));
     let here = live.clone();
     browser::on(&list, "submit", move |event: SubmitEvent| {
-        event.prevent_default();
         let Some(form) = browser::submitted(&event) else { return };
-        let Some(fields) = browser::fields(&form, &event).filter(|_| !is_busy.replace(true)) else { return };
         let message = browser::value_of(&form, "message");
+        if message.is_empty() {
+            // `live::forms` sends the form that tries the whole queue.
+            return;
+        }
+        event.prevent_default();
+        let Some(fields) = browser::fields(&form, &event).filter(|_| !is_busy.replace(true)) else { return };
         let path = form.get_attribute("action").unwrap_or_default();
         let (live, is_busy) = (here.clone(), is_busy.clone());
         spawn_local(async move {

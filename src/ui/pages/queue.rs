@@ -19,6 +19,9 @@ use model::links;
 use model::queue::{Queue, QueueEntry, WaitReason};
 use model::time::Timestamp;
 
+/// The confirmation of *Try now*.
+const TRIED: &str = "Docket sends the next prompt as soon as the budget has room.";
+
 /// The data that all rows of the queue share.
 struct QueueView {
     project: String,
@@ -71,7 +74,7 @@ fn list(queue_view: &QueueView, queue: Queue) -> AnyView {
 /// Why the prompts wait for AI credits, and a button to try one now.
 fn no_credits(queue_view: &QueueView, until: Timestamp) -> AnyView {
     let try_now = queue_view.may_change.then(|| {
-        let button = view! { <button type="submit" class="button">"Try now"</button> };
+        let button = view! { <button type="submit" class="button" data-done=TRIED>"Try now"</button> };
         post_form("", TryQueue::PATH, vec![("project", queue_view.project.clone())], button)
     });
     let text = view! {

@@ -94,7 +94,7 @@ fn tls(mode: Option<&str>, authority: Option<&str>) -> Result<(), String> {
 fn postgres_options(url: &Url) -> Result<Vec<(&'static str, String)>, String> {
     let mut options: Vec<(&'static str, String)> = Vec::new();
     for (key, value) in url.query_pairs().filter(|(key, _)| !is_server_option(key)) {
-        let name = option_named(&key).ok_or_else(|| unknown(&key))?;
+        let name = option_named(&key).ok_or_else(|| unknown(&key, url))?;
         if options.iter().any(|(other, _)| *other == name) {
             return Err(format!("its option {name} is there twice: remove one"));
         }
@@ -112,8 +112,14 @@ fn option_named(key: &str) -> Option<&'static str> {
     OPTIONS.iter().find(|(name, others)| *name == key || others.contains(&key)).map(|(name, _)| *name)
 }
 
-fn unknown(key: &str) -> String {
-    let shown: String = key.chars().filter(|letter| !letter.is_control()).take(40).collect();
+/// The key is not shown if it may be a part of a password that is not percent-encoded.
+fn unknown(key: &str, url: &Url) -> String {
+    let query = url.query().unwrap_or_default();
+    let is_name = key.len() <= 40 && key.chars().all(|c| c.is_ascii_alphabetic() || "_.-[]".contains(c));
+    if !is_name || query.contains('@') || query.contains("password") {
+        return "an option of it is unknown, or a password has ?, & or # without percent-encoding".to_owned();
+    }
+    let shown = key;
     let instead = INSTEAD.iter().find(|(name, _)| *name == key).map(|(_, instead)| (*instead).to_owned());
     let nearest = || {
         let (distance, name) =
@@ -154,6 +160,18 @@ mod tests {
             assert!(!message.contains("calm"), "{options}: {message}");
         }
         assert!(database_url(&format!("{SERVER}#?sslmode=verify-full")).is_err_and(|it| it.contains("%23")));
+    }
+
+    #[test]
+    fn part_of_a_password_is_not_shown() {
+        for url in [
+            "postgres://docket:2024?Summer!@db.example/docket",
+            "postgres://docket:2024?Summer@db.example/docket",
+            "postgres://docket@db.example/docket?password=abc&Summer",
+        ] {
+            let message = database_url(url).expect_err(url);
+            assert!(message.contains("percent-encoding") && !message.contains("Summer"), "{url}: {message}");
+        }
     }
 
     #[test]

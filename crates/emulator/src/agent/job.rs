@@ -186,6 +186,17 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn follow_up_is_worked_on_before_it_archives_its_job() {
+        let bench = Bench::new();
+        let id = bench.create("docs", "emulator:no-changes").await.text("id").to_owned();
+        bench.wait(LONGEST_SECONDS);
+        let followed = bench.follow_up("docs", &id, "emulator:archive").await;
+        assert_eq!(followed.text("status"), "active");
+        bench.wait(LONGEST_SECONDS);
+        assert_eq!(bench.job("docs", &id).await.text("status"), "archived");
+    }
+
+    #[tokio::test]
     async fn follow_up_may_leave_a_finished_job_inactive() {
         let bench = Bench::new();
         let id = bench.create("docs", "emulator:no-changes").await.text("id").to_owned();

@@ -63,7 +63,7 @@ impl Project {
             is_past: false,
             files: Vec::new(),
             unchanged: false,
-            archives: directives.archives,
+            archives: false,
             id,
         };
         self.created += 1;
@@ -72,7 +72,6 @@ impl Project {
 
     pub(super) fn follow_up(&mut self, mut job: Job, directives: Directives, now: Timestamp) -> Job {
         job.follow_ups += 1;
-        job.archives |= directives.archives;
         let index = job.follow_ups - 1;
         self.work(job, index, directives, now)
     }
@@ -90,6 +89,8 @@ impl Project {
         self.prompts += 1;
         let code_host = self.code_host.clone();
         job.begin_work(&work, now, &code_host, || self.next_number());
+        // When this work has ended, and not before it.
+        job.archives |= directives.archives;
         self.jobs.insert(job.id.clone(), job.clone());
         job
     }

@@ -358,7 +358,14 @@ fn is_down(error: &sqlx::Error) -> bool {
         sqlx::Error::Io(error) => error.kind() != ErrorKind::InvalidData,
         sqlx::Error::PoolTimedOut => true,
         sqlx::Error::Database(error) => {
-            matches!(error.code().as_deref(), Some("57P01" | "57P02" | "57P03" | "53300"))
+            match error.code().as_deref() {
+                Some("57P01" | "57P02" | "57P03" | "53300") => true,
+                // A pooler ends a connection with this code while it has none to its server.
+                Some("08P01") => !["startup parameter", "statement pooling"]
+                    .iter()
+                    .any(|text| error.message().contains(text)),
+                _ => false,
+            }
         }
         _ => false,
     }

@@ -50,7 +50,7 @@ async fn pooled(url: &str) -> Result<(AnyConnection, Route), sqlx::Error> {
     }
     match connection.begin().await {
         Ok(tx) => tx.rollback().await?,
-        Err(error) if is_of_protocol(&error) => {
+        Err(error) if allows_no_transactions(&error) => {
             return Err(sqlx::Error::Configuration(NO_TRANSACTIONS.into()));
         }
         Err(error) => return Err(error),
@@ -64,9 +64,9 @@ fn may_refuse_settings(error: &sqlx::Error) -> bool {
     code.is_some_and(|code| !["28", "3D", "53", "57"].iter().any(|class| code.starts_with(class)))
 }
 
-/// Whether the other side does not speak the whole protocol.
-fn is_of_protocol(error: &sqlx::Error) -> bool {
-    error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code == "08P01")
+/// Whether a pooler assigns its connections for single statements.
+fn allows_no_transactions(error: &sqlx::Error) -> bool {
+    error.as_database_error().is_some_and(|error| error.message().contains("statement pooling"))
 }
 
 fn has_options(url: &str) -> bool {

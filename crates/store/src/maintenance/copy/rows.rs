@@ -155,9 +155,8 @@ impl<'a> Batch<'a> {
         let placeholders = placeholders.collect::<Vec<_>>().join(", ");
         let insert =
             format!("INSERT INTO \"{}\" ({}) VALUES {placeholders}", self.table.name, columns(self.table));
-        // The last statement of a table, and statements shortened by long texts, run only once.
-        let is_again = self.rows.len() == self.most;
-        let mut query = sqlx::query(AssertSqlSafe(insert)).persistent(is_again);
+        // A connection pooler would keep each prepared statement until the end of the copy.
+        let mut query = sqlx::query(AssertSqlSafe(insert)).persistent(false);
         for value in self.rows.drain(..).flatten() {
             query = value.bind(query);
         }

@@ -240,8 +240,8 @@ async fn insert(
     for view in &views {
         paths = paths.bind(view.path.as_str());
     }
-    // Preparing a statement for every number of rows would evict useful ones from the cache.
-    paths.persistent(views.len() == ROWS_AT_ONCE).execute(&mut **tx).await?;
+    // Prepared statements for every number of rows would evict useful ones from the cache, and a connection pooler would keep them.
+    paths.persistent(false).execute(&mut **tx).await?;
 
     let values = placeholders(views.len(), 3, 4);
     let mut rows = sqlx::query(AssertSqlSafe(format!(
@@ -262,7 +262,7 @@ async fn insert(
             .bind(whole(view.ai))
             .bind(whole(view.total));
     }
-    rows.persistent(views.len() == ROWS_AT_ONCE).execute(&mut **tx).await?;
+    rows.persistent(false).execute(&mut **tx).await?;
     Ok(())
 }
 
