@@ -67,7 +67,7 @@ fn permission() -> impl IntoView {
 /// What administrators are told about the platform.
 fn platform(notices: &[PlatformNotice]) -> Option<AnyView> {
     let rows = notices.iter().map(|told| {
-        let new = told.is_new.then(|| view! { <span class="faint">"New · "</span> });
+        let new = told.is_new.then(|| view! { <span class="faint">"New"</span> });
         view! { <li>{new} <span>{platform_notice::sentence(told)}</span></li> }
     });
     (!notices.is_empty()).then(|| {
@@ -89,7 +89,7 @@ fn expiring(tokens: &[ExpiringToken]) -> Option<AnyView> {
             true => view! { " expired " {ago(token.expires_at)} "." }.into_any(),
             false => view! { " expires " {ahead(token.expires_at)} "." }.into_any(),
         };
-        let new = token.is_new.then(|| view! { <span class="faint">"New · "</span> });
+        let new = token.is_new.then(|| view! { <span class="faint">"New"</span> });
         view! {
             <li>
                 {new}

@@ -79,8 +79,8 @@ fn no_credits(queue_view: &QueueView, until: Timestamp) -> AnyView {
     });
     let text = view! {
         <p>
-            "The platform has no AI credits, or could not check them. Docket sends one prompt every hour to find out"
-            {expected(until)} ". The others follow as soon as one is accepted."
+            "Docket sends one prompt every hour to find out whether there are AI credits again, the next one"
+            {expected(until)} ". The others follow when one is accepted."
         </p>
         {try_now}
     };
