@@ -5,13 +5,14 @@
 //! In a prompt, a path is a word that begins with a slash and a letter or digit: `/guides/quickstart`. It begins at the start
 //! of the text, after whitespace, or after an opening quote, bracket or backtick. It ends before the next of those, and before
 //! trailing punctuation. These words are not paths: with characters that page paths never have (`/users/{id}`, `/*`), without a
-//! letter (`/2`), with `..` (`/a/../b`), or in a system directory (`/usr/bin/env`).
+//! letter (`/2`), with `..` (`/a/../b`), or in a system directory (`/usr/bin/env`). A percent-encoded path counts as its decoded form.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
 use crate::error::BadInput;
+use crate::url_encoding::decoded;
 
 /// The longest path of a page, in characters.
 pub const PATH_MAX_CHARS: usize = 500;
@@ -28,12 +29,15 @@ pub enum PageChange {
 /// First path segments of operating systems.
 const OF_A_MACHINE: [&str; 8] = ["bin", "etc", "opt", "proc", "sbin", "tmp", "usr", "var"];
 
-/// Delimiters of a path, besides whitespace and [`INVISIBLE`].
+/// Delimiters of a path, besides whitespace and [`INVISIBLE`] without the [`JOINERS`].
 const QUOTES: &str = "`'\"“”‘’„«»()[]";
 
 /// Characters without a width that text from other pages has around a path.
 const INVISIBLE: [char; 7] =
     ['\u{200b}', '\u{200c}', '\u{200d}', '\u{200e}', '\u{200f}', '\u{2060}', '\u{feff}'];
+
+/// Those that words of some languages contain.
+const JOINERS: [char; 2] = ['\u{200c}', '\u{200d}'];
 
 /// A comma within a path, in a text of several paths.
 const COMMA: &str = "%2C";
@@ -112,8 +116,7 @@ impl fmt::Display for PathsError {
 pub fn typed(text: &str) -> Result<Pages, PathsError> {
     let mut paths = Vec::new();
     for typed in text.split([',', '\n']) {
-        let typed = typed.replace(COMMA, ",").replace("%2c", ",");
-        if let Some(path) = typed_one(&typed)? {
+        if let Some(path) = typed_one(&with_commas(typed))? {
             add(&mut paths, path);
         }
         if paths.len() > PATHS_MAX {
@@ -133,6 +136,11 @@ pub fn in_field(path: &str) -> String {
     path.replace(',', COMMA)
 }
 
+/// A text written with [`in_field`], with its commas.
+pub fn with_commas(text: &str) -> String {
+    text.replace(COMMA, ",").replace("%2c", ",")
+}
+
 /// Parses the text as one page, which may contain commas; none if it is empty.
 pub fn single(text: &str) -> Result<Pages, PathsError> {
     Ok(Pages(typed_one(text)?.into_iter().collect()))
@@ -141,13 +149,21 @@ pub fn single(text: &str) -> Result<Pages, PathsError> {
 /// Parses one page of a form field; `None` if the text is empty. `/` is the front page.
 pub fn typed_one(text: &str) -> Result<Option<String>, PathsError> {
     let typed = text.trim_matches(|c: char| c.is_whitespace() || INVISIBLE.contains(&c));
-    if typed.chars().count() > PATH_MAX_CHARS || typed.chars().any(char::is_control) {
+    if readable(typed).chars().count() > PATH_MAX_CHARS || typed.chars().any(char::is_control) {
         return Err(PathsError::NotAPath);
     }
     Ok(Some(written(typed)).filter(|path| path != "/" || typed.starts_with('/')))
 }
 
-/// `text` with the path of each published page instead of its URL. `site`: the URL of the published pages.
+/// The path without percent-encoding; as it is written if another page would have the decoded form.
+pub fn readable(path: &str) -> Cow<'_, str> {
+    let decoded = decoded(path);
+    let slashes = |text: &str| text.matches('/').count();
+    let is_another = decoded.contains(|c: char| c.is_control() || "%?#".contains(c));
+    if is_another || slashes(&decoded) != slashes(path) { Cow::Borrowed(path) } else { decoded }
+}
+
+/// `text` with the path of each published page instead of its URL, as [`in_field`] writes it. `site`: the URL of the published pages.
 pub fn paths_of_urls<'a>(text: &'a str, site: Option<&str>) -> Cow<'a, str> {
     let site = site.map(|site| without_scheme(site).to_ascii_lowercase());
     let Some(site) = site.filter(|site| !site.is_empty()) else { return Cow::Borrowed(text) };
@@ -157,20 +173,43 @@ pub fn paths_of_urls<'a>(text: &'a str, site: Option<&str>) -> Cow<'a, str> {
     for (at, _) in lower.match_indices(&site) {
         let (before, after) = (&lower[rest.min(at)..at], &lower[at + site.len()..]);
         let before = ["https://", "http://"].iter().find_map(|it| before.strip_suffix(it)).unwrap_or(before);
-        let ends = |c: char| c.is_whitespace() || c == ',' || QUOTES.contains(c) || INVISIBLE.contains(&c);
+        let ends = |c: char| ends_url(c) || c == ',' || JOINERS.contains(&c);
         if at < rest
             || !(before.is_empty() && rest == 0 || before.ends_with(ends))
             || !(after.is_empty() || after.starts_with(|c| ends(c) || "/?#".contains(c)))
         {
             continue;
         }
-        paths.push_str(&text[rest..rest + before.len()]);
-        rest = at + site.len();
-        if !after.starts_with('/') {
-            paths.push('/');
-        }
+        let from = at + site.len();
+        let until = from + path_of_url(after, &site);
+        // Markdown has a URL between these.
+        let is_framed = before.ends_with('<') && lower[until..].starts_with('>');
+        let kept = before.len() - usize::from(is_framed);
+        let space = if is_framed { " " } else { "" };
+        let slash = if after.starts_with('/') { "" } else { "/" };
+        paths.extend([&text[rest..rest + kept], space, slash, &in_field(&text[from..until]), space]);
+        rest = until + usize::from(is_framed);
     }
     if rest == 0 { Cow::Borrowed(text) } else { Cow::Owned(paths + &text[rest..]) }
+}
+
+/// The length of the path at the beginning of `text`, after a site. A comma is part of it, except at its end or before another path or URL.
+fn path_of_url(text: &str, site: &str) -> usize {
+    let end = text.find(ends_url).unwrap_or(text.len());
+    let separates = |(at, _): &(usize, &str)| {
+        let next = &text[at + 1..end];
+        next.is_empty() || ["/", ",", "http", site].iter().any(|start| next.starts_with(start))
+    };
+    text[..end].match_indices(',').find(separates).map_or(end, |(at, _)| at)
+}
+
+fn ends_url(c: char) -> bool {
+    splits(c) || c == '<' || c == '>'
+}
+
+/// Whether a path ends before this character.
+fn splits(c: char) -> bool {
+    c.is_whitespace() || QUOTES.contains(c) || (INVISIBLE.contains(&c) && !JOINERS.contains(&c))
 }
 
 /// A path as it is stored if no page of the project has it: without a slash at the end.
@@ -195,8 +234,7 @@ pub fn replaced(paths: &str, old: &str, new: &str) -> String {
 /// The paths mentioned in `prompt`, the first [`PATHS_MAX`].
 pub fn found_in(prompt: &str) -> Pages {
     let mut paths = Vec::new();
-    let words = prompt.split(|c: char| c.is_whitespace() || QUOTES.contains(c) || INVISIBLE.contains(&c));
-    for path in words.filter_map(as_page) {
+    for path in prompt.split(splits).filter_map(as_page) {
         add(&mut paths, path);
         if paths.len() == PATHS_MAX {
             break;
@@ -229,10 +267,12 @@ fn without_scheme(url: &str) -> &str {
 }
 
 fn as_page(word: &str) -> Option<String> {
-    let inside = word.strip_prefix('/').filter(|inside| !inside.starts_with('/'))?;
-    let path = written(inside.trim_end_matches(|c: char| ".,;:!?…*_".contains(c)));
-    let inside = &path[1..];
-    let plain = !inside.contains(|c: char| c.is_control() || "{}<>|\\*$^=@,;:…".contains(c));
+    let inside =
+        word.trim_start_matches(JOINERS).strip_prefix('/').filter(|inside| !inside.starts_with('/'))?;
+    let path = written(inside.trim_end_matches(|c: char| ".,;:!?…*_".contains(c) || JOINERS.contains(&c)));
+    let plain = !path.contains(|c: char| c.is_control() || "{}<>|\\*$^=@,;:…".contains(c));
+    let read = readable(&path);
+    let inside = &read[1..];
     let of_a_machine = inside
         .split_once('/')
         .is_some_and(|(first, _)| OF_A_MACHINE.contains(&first.to_ascii_lowercase().as_str()));
@@ -241,7 +281,7 @@ fn as_page(word: &str) -> Option<String> {
         && inside.contains(is_letter)
         && !inside.trim_end_matches('/').split('/').any(|part| part.is_empty() || part == "..")
         && !of_a_machine
-        && path.chars().count() <= PATH_MAX_CHARS;
+        && read.chars().count() <= PATH_MAX_CHARS;
     is_a_page.then_some(path)
 }
 
@@ -335,6 +375,71 @@ mod tests {
             assert_eq!(paths_of_urls(text, site), text);
             assert_eq!(paths_of_urls(text, None), text);
         }
+    }
+
+    #[test]
+    fn encoded_path_of_a_published_page_is_found_in_a_prompt() {
+        let site = Some("https://docs.example.com/en");
+        let found = |prompt: &str| found_in(&paths_of_urls(prompt, site)).join(" ");
+        assert_eq!(found("Fix https://docs.example.com/en/%C3%BCber/."), "/%C3%BCber/");
+        // Nine encoded characters each.
+        let long = "%E3%83%9A".repeat(PATH_MAX_CHARS - 1);
+        assert_eq!(found(&format!("Fix https://docs.example.com/en/{long}, please")), format!("/{long}"));
+        assert_eq!(typed_one(&long), Ok(Some(format!("/{long}"))));
+        assert_eq!(found(&format!("Fix https://docs.example.com/en/{long}%E3%83%9A")), "");
+        assert_eq!(typed_one(&format!("/{long}%E3%83%9A")), Err(PathsError::NotAPath));
+        assert_eq!(found("See /usr%2Fbin, /%75sr/bin, /a/%2E%2E/b and /%32"), "/usr%2Fbin");
+        for (path, read) in [
+            ("/%C3%BCber", "/\u{fc}ber"),
+            ("/a%2Cb", "/a,b"),
+            ("/a%2Fb", "/a%2Fb"),
+            ("/100%25", "/100%25"),
+            ("/a%3Fb", "/a%3Fb"),
+            ("/a%00", "/a%00"),
+            ("/%FF", "/%FF"),
+        ] {
+            assert_eq!(readable(path), read);
+        }
+    }
+
+    #[test]
+    fn joiners_are_part_of_words() {
+        let (persian, hindi) = ("/\u{645}\u{6cc}\u{200c}\u{62e}", "/\u{915}\u{94d}\u{200d}\u{937}");
+        let prompt = format!("Fix \u{200d}{persian}\u{200c}, `{hindi}\u{200d}` and /a\u{2060}b");
+        assert_eq!(*found_in(&prompt), [persian, hindi, "/a"]);
+    }
+
+    #[test]
+    fn url_between_angle_brackets_is_a_page() {
+        let site = Some("https://docs.example.com/en");
+        let found = |prompt: &str| found_in(&paths_of_urls(prompt, site)).join(" ");
+        assert_eq!(found("Fix <https://docs.example.com/en/a> and <docs.example.com/en/b>."), "/a /b");
+        assert_eq!(
+            typed(&paths_of_urls("<https://docs.example.com/en/a>", site)).as_deref(),
+            Ok(&["/a".to_owned()][..])
+        );
+        for prompt in
+            ["/users/<id>", "https://docs.example.com/en/users/<id>", "<https://docs.example.com/en/a b"]
+        {
+            assert_eq!(found(prompt), "", "{prompt}");
+        }
+    }
+
+    #[test]
+    fn comma_within_a_pasted_url_is_part_of_its_path() {
+        let site = Some("https://docs.example.com/en");
+        for (text, paths) in [
+            ("https://docs.example.com/en/a,b", "/a,b"),
+            ("https://docs.example.com/en/a,b,HTTPS://docs.example.com/en/c,d", "/a,b /c,d"),
+            ("https://docs.example.com/en/a,b,docs.example.com/en/c,/d, e,f", "/a,b /c /d /e /f"),
+            ("https://docs.example.com/en/a,", "/a"),
+            ("https://docs.example.com/en/a?x=1,2", "/a"),
+            ("/a,b", "/a /b"),
+        ] {
+            let typed = typed(&paths_of_urls(text, site)).map(|paths| paths.join(" "));
+            assert_eq!(typed.as_deref(), Ok(paths), "{text}");
+        }
+        assert_eq!(*found_in(&paths_of_urls("Fix https://docs.example.com/en/a,b, now", site)), ["/a%2Cb"]);
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! Encodes query strings. Pure.
 
+use std::borrow::Cow;
 use std::fmt::Write;
+
+use percent_encoding::percent_decode_str;
 
 /// `path` with a query of the `fields` that are not empty.
 pub fn with_query(path: &str, fields: &[(&str, &str)]) -> String {
@@ -34,6 +37,11 @@ pub fn encoded_path(path: &str) -> String {
         encode(part, &mut encoded);
     }
     encoded
+}
+
+/// `text` without percent-encoding; unchanged if the result is not UTF-8.
+pub fn decoded(text: &str) -> Cow<'_, str> {
+    percent_decode_str(text).decode_utf8().unwrap_or(Cow::Borrowed(text))
 }
 
 /// Percent-encodes everything that has a meaning in a query, except `/`.
