@@ -69,6 +69,10 @@ impl Jobs {
         path: &str,
         most: PageJobs,
     ) -> Result<Vec<Job>, AppError> {
+        // Other texts are tags.
+        if !path.starts_with('/') {
+            return Ok(Vec::new());
+        }
         let page = Some(nfc(path).into_owned());
         let filter = JobFilter { page, page_jobs: most, ..JobFilter::default() };
         let filter = self.with_labels_of_pages(project, filter).await?;
@@ -84,11 +88,12 @@ impl Jobs {
         project: &ProjectId,
         typed: &str,
     ) -> Result<Vec<String>, AppError> {
-        let typed = self.paths_in(project, typed.trim());
+        let typed = page_path::with_commas(&self.paths_in(project, typed.trim()));
+        let typed = typed.trim();
         if typed.is_empty() || typed.chars().count() > page_path::PATH_MAX_CHARS {
             return Ok(Vec::new());
         }
-        Ok(self.store.suggested_pages(permit, project, &typed).await?)
+        Ok(self.store.suggested_pages(permit, project, typed).await?)
     }
 
     /// The intent with the stored paths of its pages, and with the pages of the project that its prompt mentions.
@@ -127,12 +132,6 @@ impl Jobs {
         page_path::found_in(&self.paths_in(project, prompt))
     }
 
-    /// The stored paths of pages as jobs have them, or the written ones of pages that are not known.
-    pub(super) async fn pages_of_job(&self, project: &ProjectId, pages: &Pages) -> Result<Pages, StoreError> {
-        let known = self.store.known_pages(project, pages).await?;
-        Ok(of_job(&known, pages, &Pages::default()))
-    }
-
     /// Adds a page to the jobs with these comma-separated ids, or removes it.
     pub async fn change_page(
         &self,
@@ -151,7 +150,7 @@ impl Jobs {
                 let path = self.written_page(project, path)?;
                 let path = path.ok_or_else(|| AppError::bad_input("The page is empty. Write its path."))?;
                 let (known, path) = known(path).await?;
-                vec![stored_or_new(&known, &path)]
+                [vec![stored_or_new(&known, &path)], known.labels(&path)].concat()
             }
             PageChange::Remove => {
                 let (known, path) = known(nfc(path).into_owned()).await?;
@@ -165,7 +164,7 @@ impl Jobs {
 }
 
 /// The pages of a job: those typed, and those of `found` that are known.
-fn of_job(known: &KnownPages, typed: &Pages, found: &Pages) -> Pages {
+pub(super) fn of_job(known: &KnownPages, typed: &Pages, found: &Pages) -> Pages {
     let typed = typed.map(|path| Some(stored_or_new(known, path)));
     page_path::of_job(typed, found.map(|path| stored(known, path)))
 }
@@ -175,7 +174,8 @@ fn stored(known: &KnownPages, path: &str) -> Option<String> {
     known.page(path).map(|page| nfc(page).into_owned())
 }
 
-/// A page as jobs have it. The path of an unknown one has no slash at its end.
+/// A page as jobs have it. The path of an unknown one has no slash at its end and no percent-encoding.
 fn stored_or_new(known: &KnownPages, path: &str) -> String {
-    stored(known, path).unwrap_or_else(|| page_path::without_slash(path))
+    let new = || nfc(&page_path::without_slash(&page_path::readable(path))).into_owned();
+    stored(known, path).unwrap_or_else(new)
 }

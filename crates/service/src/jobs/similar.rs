@@ -1,7 +1,10 @@
 //! Finds jobs similar to a prompt before it is sent. People decide whether to send it.
 
+use std::collections::HashSet;
+
 use crate::caller::Caller;
 use crate::jobs::Jobs;
+use crate::jobs::pages::of_job;
 use crate::jobs::pull_requests::OpenRequests;
 use base::blocking;
 use base::nfc::nfc;
@@ -9,7 +12,7 @@ use base::query_permits::QueryPermit;
 use model::error::AppError;
 use model::id::ProjectId;
 use model::job::EXCERPT_CHARS;
-use model::page_path::{self, Pages, without_slash};
+use model::page_path::{self, Pages};
 use model::similar::{OpenRequest, SimilarJob};
 use model::trigrams::{COMPARED_CHARS, Trigrams};
 use store::jobs::drafts::DraftKey;
@@ -21,6 +24,9 @@ const NAMED_MAX: usize = 5;
 const COMPARED_JOBS: u32 = 200;
 /// How long a pull request counts as open, if Docket has no connection to its code host.
 const OPEN_SECONDS: i64 = 14 * 86_400;
+
+/// The paths that jobs about the pages may have.
+type Labels = HashSet<String>;
 
 impl Jobs {
     /// Jobs similar to `prompt` or about the pages `typed`, most relevant first.
@@ -35,10 +41,13 @@ impl Jobs {
         let candidates = self.store.candidates(permit, project, since, COMPARED_JOBS, COMPARED_CHARS).await?;
         let prompt = nfc(prompt).into_owned();
         let paths = page_path::of_job(typed, self.found_in(project, &prompt));
-        let paths = self.pages_of_job(project, &paths).await?;
+        let known = self.store.known_pages(project, &paths).await?;
+        let paths = of_job(&known, &paths, &Pages::default());
+        let labels: Labels = paths.iter().flat_map(|path| known.labels(path)).collect();
         let open = self.open_requests(project).await?;
         // Comparing long texts takes time.
-        Ok(blocking::run(usize::MAX, move || similar_jobs_of(&prompt, &paths, candidates, &open)).await)
+        let compare = move || similar_jobs_of(&prompt, &paths, &labels, candidates, &open);
+        Ok(blocking::run(usize::MAX, compare).await)
     }
 
     /// Jobs similar to the caller's draft of a new job.
@@ -63,12 +72,13 @@ impl Jobs {
 fn similar_jobs_of(
     prompt: &str,
     paths: &[String],
+    labels: &Labels,
     candidates: Vec<Candidate>,
     open: &OpenRequests,
 ) -> Vec<SimilarJob> {
     let trigrams = Trigrams::of(prompt);
     let mut found: Vec<SimilarJob> =
-        candidates.into_iter().filter_map(|candidate| similar_job(&trigrams, paths, candidate)).collect();
+        candidates.into_iter().filter_map(|candidate| similar_job(&trigrams, labels, candidate)).collect();
     for (path, request) in
         paths.iter().flat_map(|path| open.get(path).into_iter().flatten().map(move |request| (path, request)))
     {
@@ -97,14 +107,13 @@ fn of_request(path: &str, request: &OpenRequest) -> SimilarJob {
     }
 }
 
-fn similar_job(trigrams: &Trigrams, paths: &[String], candidate: Candidate) -> Option<SimilarJob> {
-    // A job that was started before its page was known may have another form of the path.
-    let has = |path: &String| paths.iter().any(|own| without_slash(own) == without_slash(path));
+fn similar_job(trigrams: &Trigrams, labels: &Labels, candidate: Candidate) -> Option<SimilarJob> {
+    let has = |path: &String| labels.contains(path);
     let page = candidate.paths.iter().find(|path| has(path)).cloned();
     // The same text about other pages is another task: people use templates like this. New pages are in no history yet.
     let mentioned = page_path::of_job(Pages::stored(candidate.paths), page_path::found_in(&candidate.prompt));
     let is_shared = mentioned.iter().any(has);
-    let other_pages = !is_shared && !paths.is_empty() && !mentioned.is_empty();
+    let other_pages = !is_shared && !labels.is_empty() && !mentioned.is_empty();
     let same_text = !other_pages && trigrams.is_similar(&Trigrams::of(&candidate.prompt));
     let title = candidate.prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     (same_text || page.is_some()).then(|| SimilarJob {
@@ -137,34 +146,28 @@ mod tests {
         }
     }
 
+    /// As [`similar_jobs_of`], for pages without another form of their path.
+    fn similar(prompt: &str, paths: &[&str], candidates: Vec<Candidate>) -> Vec<SimilarJob> {
+        let paths: Vec<String> = paths.iter().map(|path| (*path).to_owned()).collect();
+        let labels = paths.iter().cloned().collect();
+        similar_jobs_of(prompt, &paths, &labels, candidates, &OpenRequests::new())
+    }
+
     #[test]
     fn same_text_about_another_page_is_not_similar() {
         let text = "Check the page against the current SDK and fix what is out of date";
         let other = candidate(1, text, JobState::Active, &["/b"]);
-        assert!(similar_jobs_of(text, &["/a".to_owned()], vec![other], &OpenRequests::new()).is_empty());
+        assert!(similar(text, &["/a"], vec![other]).is_empty());
         let new = candidate(1, "Check /new/b against the current SDK", JobState::Active, &[]);
-        assert!(
-            similar_jobs_of(
-                "Check /new/a against the current SDK",
-                &["/new/a".to_owned()],
-                vec![new],
-                &OpenRequests::new()
-            )
-            .is_empty()
-        );
+        assert!(similar("Check /new/a against the current SDK", &["/new/a"], vec![new]).is_empty());
         let new = candidate(1, "Check /new/b against the current SDK", JobState::Active, &[]);
-        let found = similar_jobs_of(
-            "Check /new/b against the current SDK",
-            &["/new/b".to_owned()],
-            vec![new],
-            &OpenRequests::new(),
-        );
+        let found = similar("Check /new/b against the current SDK", &["/new/b"], vec![new]);
         assert!(found[0].same_text && found[0].page.is_none());
         let same = candidate(1, text, JobState::Active, &["/a", "/b"]);
-        let found = similar_jobs_of(text, &["/a".to_owned()], vec![same], &OpenRequests::new());
+        let found = similar(text, &["/a"], vec![same]);
         assert!(found[0].is_running_already() && found[0].page.as_deref() == Some("/a"));
         let without = candidate(1, text, JobState::Active, &[]);
-        assert!(similar_jobs_of(text, &["/a".to_owned()], vec![without], &OpenRequests::new())[0].same_text);
+        assert!(similar(text, &["/a"], vec![without])[0].same_text);
     }
 
     #[test]
@@ -174,7 +177,7 @@ mod tests {
             (1..9).map(|n| candidate(n, "Another task", JobState::Completed, &["/a"])).collect();
         candidates.push(candidate(9, text, JobState::Completed, &[]));
         candidates.push(candidate(10, text, JobState::Queued, &["/a"]));
-        let found = similar_jobs_of(text, &["/a".to_owned()], candidates, &OpenRequests::new());
+        let found = similar(text, &["/a"], candidates);
         let ids: Vec<_> = found.iter().map(|job| &job.id.as_str()[34..]).collect();
         assert_eq!(ids, ["10", "09", "01", "02", "03"]);
     }

@@ -66,7 +66,7 @@ impl Store {
         Ok(pages)
     }
 
-    /// Adds the first of `paths` to the given jobs of the project that lack it and are below the limit, or removes all of them from those that have
+    /// Adds the first of `paths` to the given jobs of the project that have none of them and are below the limit, or removes all of them from those that have
     /// them. Returns the jobs that changed.
     pub async fn change_page(
         &self,
@@ -77,15 +77,12 @@ impl Store {
         paths: &[String],
     ) -> Result<Vec<JobId>, StoreError> {
         let Some(path) = paths.first() else { return Ok(Vec::new()) };
-        let count = match change {
-            PageChange::Add => 1,
-            PageChange::Remove => paths.len(),
-        };
-        let (pages, jobs) = (sql_placeholders(2, count), sql_placeholders(2 + count, ids.len()));
+        let (pages, jobs) = (sql_placeholders(2, paths.len()), sql_placeholders(2 + paths.len(), ids.len()));
         let (sql, action) = match change {
             PageChange::Add => (
                 format!(
                     "INSERT INTO job_paths (job_id, path) SELECT j.id, $2 FROM jobs j WHERE j.project = $1 AND j.id IN ({jobs})
+                     AND NOT EXISTS (SELECT 1 FROM job_paths p WHERE p.job_id = j.id AND p.path IN ({pages}))
                      AND (SELECT COUNT(*) FROM job_paths p WHERE p.job_id = j.id) < {PATHS_MAX}
                      ON CONFLICT (job_id, path) DO NOTHING RETURNING job_id AS id"
                 ),
@@ -101,7 +98,7 @@ impl Store {
         };
         let Change { mut tx, by, now } = self.write(by).begin().await?;
         let mut query = sqlx::query(AssertSqlSafe(sql)).bind(project.as_str());
-        for path in &paths[..count] {
+        for path in paths {
             query = query.bind(comparable(path));
         }
         let mut changed = changed(&mut tx, query, ids).await?;

@@ -79,6 +79,9 @@ impl Snapshot {
             Selection::Page(path) => self.known_pages(std::slice::from_ref(path)).await?.labels(path),
             Selection::Folder(folder) => vec![folder.prefix()],
         };
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
         let sql = finished_about(selection, texts.len());
         let mut query = sqlx::query(AssertSqlSafe(sql))
             .bind(self.project.as_str())
