@@ -6,7 +6,7 @@ use wiremock::ResponseTemplate;
 
 use super::{Tracked, events, tracked, with_receiver};
 use crate::helpers::code_host::{TOKEN, open_pull_request};
-use crate::helpers::{Archive, Installation, New, days, json, picked, rows, until, views_answer};
+use crate::helpers::{Archive, Installation, New, day, days, json, picked, rows, until, views_answer};
 
 impl Tracked {
     /// A job about the page `/quickstart`, which its pull request with this number changes.
@@ -80,6 +80,32 @@ async fn open_pull_request_is_shown_in_batch_previews_and_analytics() {
     assert!(tracked.browser.get(&preview).await.text.contains("An open pull request ("));
     let table = tracked.browser.get("/p/docs/analytics?from=2026-11-01&to=2026-11-20").await.text;
     assert!(table.contains("An open pull request (#259) changes this page"), "{table}");
+}
+
+#[tokio::test]
+async fn open_pull_request_is_shown_at_pages_in_another_form() {
+    let tracked = tracked().await;
+    tracked.job_about_quickstart(1).await;
+    Archive::of(&tracked.app)
+        .await
+        .write(day("2026-11-20"), rows(&[("/Cafe\u{301}/", 3, 1), ("/quickstart", 3, 1)]))
+        .await;
+    let files = json!({ "files": { "nodes": [{ "path": "docs/caf\u{e9}.mdx" }, { "path": "docs/quickstart.mdx" }] } });
+    tracked.host.set(2, open_pull_request());
+    tracked.host.change(2, &files);
+    let job = tracked.job(2).await;
+    tracked.until(&job, "state", json!("open")).await;
+    // A page that a prompt mentions, and one in another spelling.
+    let batch =
+        New::batch("{{task}}", "\"Fix `/Quickstart/`, please\"\nSee /CAF\u{c9}").made(&tracked.browser).await;
+    let changed: Vec<_> =
+        batch["changed_pages"].as_array().unwrap().iter().map(|page| page["path"].clone()).collect();
+    assert_eq!(changed, [json!("/Cafe\u{301}/"), json!("/quickstart")], "{batch}");
+    let similar = [("project", "docs"), ("prompt", "Something else"), ("paths", "/caf\u{e9}")];
+    let similar = tracked.browser.post_json("/api/jobs/similar", &similar).await;
+    assert_eq!(similar[0]["changed_by"], "#2", "{similar}");
+    let table = tracked.browser.get("/p/docs/analytics?from=2026-11-20&to=2026-11-20").await.text;
+    assert!(table.contains("An open pull request (#2) changes this page"), "{table}");
 }
 
 #[tokio::test]

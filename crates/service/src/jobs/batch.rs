@@ -33,7 +33,7 @@ const DRAFT: &str = "batch";
 /// The maximum length of the list of values, in bytes.
 const LIST_MAX: usize = 128 * 1024;
 
-/// The maximum number of values of a list that are looked up as pages of open pull requests.
+/// The maximum number of paths of a batch that are looked up as pages of open pull requests.
 const LOOKED_UP_MAX: usize = 1_000;
 
 /// The form of a batch; its texts are as typed.
@@ -165,8 +165,7 @@ impl Jobs {
             true => Vec::new(),
             false => {
                 let project = &prepared.project;
-                let written: Vec<String> =
-                    pages_in(&prepared.list).into_iter().take(LOOKED_UP_MAX).map(str::to_owned).collect();
+                let written = self.pages_in(&prepared).await;
                 let known = self.store.known_pages(project, &written).await?;
                 self.changed_pages(project, &written.iter().filter_map(|path| known.page(path)).collect())
                     .await?
@@ -219,6 +218,23 @@ impl Jobs {
             created_at: prepared.created_at,
             started_at: prepared.started_at,
         })
+    }
+
+    /// The paths that the prompts of a prepared batch are about, at most [`LOOKED_UP_MAX`].
+    async fn pages_in(&self, prepared: &PreparedBatch) -> Vec<String> {
+        let (jobs, project) = (self.clone(), prepared.project.clone());
+        let (text, list) = (prepared.template.clone(), prepared.list.clone());
+        let find = move || {
+            let entries = batch::entries(&text, &list, usize::MAX).unwrap_or_default();
+            let pages = entries.iter().flat_map(|entry| {
+                let page = jobs.paths_in(&project, entry.page.as_deref().unwrap_or_default());
+                let typed = page_path::single(&page).unwrap_or_default();
+                Vec::from(page_path::of_job(typed, jobs.found_in(&project, &entry.prompt)))
+            });
+            let different: BTreeSet<String> = pages.collect();
+            different.into_iter().take(LOOKED_UP_MAX).collect()
+        };
+        blocking::run(usize::MAX, find).await
     }
 
     /// When the last of `count` new prompts behind the queue would be sent.
@@ -300,12 +316,6 @@ fn lines(
             .map_err(|error| BatchError::Line { line: entry.line, error }.into())
     });
     parsed.collect()
-}
-
-/// The values in a list that may be pages.
-fn pages_in(list: &str) -> BTreeSet<&str> {
-    let values = list.split([',', '\n', '\t', '"']).map(str::trim);
-    values.filter(|value| value.starts_with('/')).collect()
 }
 
 fn draft_key<'a>(caller: &'a Caller, project: &'a ProjectId) -> DraftKey<'a> {

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::jobs::Jobs;
+use base::nfc::nfc;
 use model::error::AppError;
 use model::id::ProjectId;
 use model::pull_request::Reviews;
 use model::pull_request::files::{PagesOfFiles, candidates, locales};
 use model::similar::{ChangedPage, OpenRequest};
 
-/// The open pull requests that change a page, by the path of the page.
+/// The open pull requests that change a page, by the path of the page in NFC.
 pub type OpenRequests = BTreeMap<String, Vec<OpenRequest>>;
 
 /// The maximum number of changed files of all open pull requests that are compared with pages.
@@ -50,12 +51,7 @@ impl Jobs {
         pages: &BTreeSet<&str>,
     ) -> Result<Vec<ChangedPage>, AppError> {
         let open = self.open_requests(project).await?;
-        let changed = open.iter().filter(|(page, _)| pages.contains(page.as_str()));
-        let changed = changed.filter_map(|(page, requests)| {
-            let request = requests.first()?;
-            Some(ChangedPage { path: page.clone(), changed_by: request.label(), job: request.job.clone() })
-        });
-        Ok(changed.collect())
+        Ok(pages.iter().filter_map(|page| changed_page(&open, page)).collect())
     }
 
     async fn compute_open_requests(&self, project: &ProjectId) -> Result<OpenRequests, AppError> {
@@ -64,9 +60,10 @@ impl Jobs {
         let pages = self.pages_of_files(project, &files).await?;
         let mut requests = OpenRequests::new();
         for (request, files) in open {
-            let changed: BTreeSet<&str> = files.iter().filter_map(|file| pages.page(file)).collect();
+            let changed = files.iter().filter_map(|file| pages.page(file));
+            let changed: BTreeSet<String> = changed.map(|page| nfc(page).into_owned()).collect();
             for page in changed {
-                requests.entry(page.to_owned()).or_default().push(request.clone());
+                requests.entry(page).or_default().push(request.clone());
             }
         }
         Ok(requests)
@@ -83,4 +80,10 @@ impl Jobs {
         let (groups, merged) = self.store.reviews(project, since).await?;
         Ok(Reviews { groups, merged, stale_days, connected, next: None })
     }
+}
+
+/// The page with the newest open pull request that changes it. The caller's path stays as it is.
+fn changed_page(open: &OpenRequests, page: &str) -> Option<ChangedPage> {
+    let request = open.get(&*nfc(page))?.first()?;
+    Some(ChangedPage { path: page.to_owned(), changed_by: request.label(), job: request.job.clone() })
 }
