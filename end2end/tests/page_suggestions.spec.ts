@@ -54,11 +54,11 @@ for (const javaScriptEnabled of [true, false]) {
     });
 
     test("published URL and other spellings mean the page of the history", async ({ page, api }) => {
-      const [mentioned, typed] = javaScriptEnabled ? ["/guides/migrate-secrets", "/quickstart"] : ["/guides/migrate-webhooks", "/"];
+      const [mentioned, typed] = javaScriptEnabled ? ["/guides/migrate-secrets", "/quickstart"] : ["/guides/migrate-webhooks", "/installation"];
       await goTo(page, at("/jobs/new"));
       await page.getByLabel("Prompt").fill(`Compare them: https://docs.example.com${mentioned}/?tab=2`);
       if (javaScriptEnabled) await expect(page.locator("#detected")).toHaveText(`Detected in prompt: ${mentioned}`);
-      await page.getByLabel("Pages", { exact: true }).fill(`${typed.toUpperCase()}, HTTPS://docs.example.com${mentioned}`);
+      await page.getByLabel("Pages", { exact: true }).fill(`${typed.toUpperCase()}/, HTTPS://docs.example.com${mentioned}`);
       await page.getByRole("button", { name: "Start job" }).click();
       expect((await api.job(await jobOf(page))).paths).toEqual([mentioned, typed].toSorted());
     });

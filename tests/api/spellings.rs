@@ -68,6 +68,9 @@ async fn written_path_means_the_stored_page() {
         ("https://docs.example.com/en", "/"),
         // Unknown pages stay as they are written, without the slash.
         ("/new/Page/", "/new/Page"),
+        ("/new/cafe%CC%81/", "/new/caf\u{e9}"),
+        ("/new/100%25", "/new/100%25"),
+        ("https://docs.example.com/en/new,page", "/new,page"),
     ] {
         assert_eq!(pages(&operator, "Fix it", written).await, json!([stored]), "{written:?}");
     }
@@ -75,6 +78,8 @@ async fn written_path_means_the_stored_page() {
         ("Rewrite /guides/setup, please", json!(["/guides/setup/"])),
         ("Rewrite `/Guides/Setup/` and /guides/setup", json!(["/guides/setup/"])),
         ("Rewrite [it](https://docs.example.com/en/guides/setup).", json!(["/guides/setup/"])),
+        ("Rewrite <https://docs.example.com/en/guides/setup>", json!(["/guides/setup/"])),
+        ("Rewrite https://docs.example.com/en/%C3%BCber/", json!(["/%C3%BCber/"])),
         ("Rewrite \u{200b}/cafe\u{301}\u{200b}", json!(["/caf\u{e9}/"])),
         ("Rewrite https://elsewhere.example.com/en/guides/setup and /unknown/", json!([])),
     ] {
@@ -257,4 +262,75 @@ async fn batch_and_similar_jobs_know_the_page() {
     let form =
         operator.get(&format!("/p/docs/jobs/new?prompt=See+{SITE}/guides/setup&intent={}", intent())).await;
     assert!(form.text.contains("Detected in prompt: /guides/setup/"), "{}", form.text);
+}
+
+#[tokio::test]
+async fn report_of_a_page_stays_if_its_jobs_cannot_be_listed() {
+    let app = app().await;
+    let operator = app.operator().await;
+    let mut archive = Archive::of(&app).await;
+    for day in days("2026-11-14", "2026-11-20") {
+        archive.put("docs", Written::new(day, rows(&[("/a", 7, 0)]))).await;
+    }
+    New::job("Fix it").with("paths", "/a").made(&operator).await;
+    app.ledger().run("ALTER TABLE job_tags RENAME TO unavailable").await;
+    let page = operator.get("/p/docs/analytics?from=2026-11-14&to=2026-11-20&path=/a").await;
+    assert_eq!((page.status, crate::helpers::figures(&page.text)[0].as_str()), (200, "49"), "{}", page.text);
+    let (_, section) = page.text.split_once("Jobs about this page").unwrap();
+    assert!(section.contains("class=\"notice"), "{section}");
+    assert!(!page.text.contains("No job about this page"), "{section}");
+}
+
+#[tokio::test]
+async fn text_without_a_leading_slash_is_no_page() {
+    let app = app().await;
+    let operator = app.operator().await;
+    let mut archive = Archive::of(&app).await;
+    for day in days("2026-11-14", "2026-11-20") {
+        archive.put("docs", Written::new(day, rows(&[("/sdk", 7, 0)]))).await;
+    }
+    let finished = archive.job("docs", "A finished job", &[], "completed", "2026-11-16T12:00:00Z").await;
+    let running = operator.created("A running job").await;
+    for job in [&finished, running["id"].as_str().unwrap()] {
+        operator.post_json("/api/jobs/tag", &[("project", "docs"), ("jobs", job), ("tag", "sdk")]).await;
+    }
+    for range in ["from=2026-11-14&to=2026-11-20", "from=2026-01-01&to=2026-11-20"] {
+        let page = operator.get(&format!("/p/docs/analytics?{range}&path=sdk")).await.text;
+        assert!(!page.contains("A finished job") && !page.contains("A running job"), "{range}: {page}");
+    }
+}
+
+#[tokio::test]
+async fn job_has_a_page_once() {
+    let app = app().await;
+    let operator = app.operator().await;
+    let (early, other) = (
+        New::job("Fix it").with("paths", "/guides/caf\u{e9}").made(&operator).await,
+        operator.created("Something").await,
+    );
+    Archive::of(&app).await.add_pages(&["/guides/caf%C3%A9/"]).await;
+    let ids = [&early, &other].map(|job| job["id"].as_str().unwrap()).join(",");
+    let fields = [("project", "docs"), ("jobs", &ids), ("path", "/guides/caf%C3%A9/")];
+    let changed = operator.post_json("/api/jobs/add-page", &fields).await;
+    assert_eq!(changed, json!({"jobs": [other["id"]]}));
+    assert_eq!(operator.job(&early).await["paths"], json!(["/guides/caf\u{e9}"]));
+    assert_eq!(operator.job(&other).await["paths"], json!(["/guides/caf%C3%A9/"]));
+    // The job from before the page was known is about it.
+    let listed = [("project", "docs"), ("tag", "/guides/CAF\u{c9}")];
+    assert_eq!(operator.post_json("/api/jobs/list", &listed).await["total"], 2);
+}
+
+#[tokio::test]
+async fn job_about_another_page_of_the_same_name_is_not_similar() {
+    let app = app().await;
+    let operator = app.operator().await;
+    Archive::of(&app).await.add_pages(&["/x", "/x/", "/y/"]).await;
+    for path in ["/x/", "/y"] {
+        New::job("Fix it").with("paths", path).made(&operator).await;
+    }
+    let similar = async |paths: &str| {
+        let fields = [("project", "docs"), ("prompt", "Something else"), ("paths", paths)];
+        operator.post_json("/api/jobs/similar", &fields).await.as_array().unwrap().len()
+    };
+    assert_eq!((similar("/x").await, similar("/x/").await, similar("/Y").await), (0, 1, 1));
 }

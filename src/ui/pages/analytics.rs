@@ -71,7 +71,7 @@ struct AnalyticsPage {
     /// The pages of the table that open pull requests change.
     changed: Vec<ChangedPage>,
     /// The newest jobs about the page of the report.
-    about: Vec<Job>,
+    about: Result<Vec<Job>, AppError>,
 }
 
 #[component]
@@ -100,7 +100,7 @@ pub fn Analytics() -> impl IntoView {
         again: None,
         asks_again: params.get(AGAIN).is_some(),
         changed: Vec::new(),
-        about: Vec::new(),
+        about: Ok(Vec::new()),
     };
     page(async move {
         let views =
@@ -125,7 +125,8 @@ pub fn Analytics() -> impl IntoView {
             context.changed = changed_pages(&context.project, paths).await.unwrap_or_default();
         }
         if let Some(path) = context.page() {
-            context.about = jobs_about_page(&context.project, path).await?;
+            // The figures are useful without them.
+            context.about = jobs_about_page(&context.project, path).await;
         }
         // Refreshes until the requested days are fetched.
         let every =
@@ -161,9 +162,9 @@ impl AnalyticsPage {
         }
     }
 
-    /// The page that the report is about; `None` for a folder.
+    /// The page that the report is about; `None` for a folder, or for another text.
     fn page(&self) -> Option<&str> {
-        self.query.path.as_deref().filter(|path| !path.is_empty() && !path.ends_with("/*"))
+        self.query.path.as_deref().filter(|path| path.starts_with('/') && !path.ends_with("/*"))
     }
 
     /// The requested days up to today; `None` if they are not a valid range, or all in the future.

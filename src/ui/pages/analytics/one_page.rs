@@ -7,6 +7,7 @@ use crate::ui::charts::number::{change, counted, moved, share};
 use crate::ui::components::job_effect::{effects_warning, how_to_read, no_figures};
 use crate::ui::components::job_row::job_row;
 use crate::ui::components::localized::{self, number};
+use crate::ui::components::notice::problem;
 use crate::ui::components::page_job_link::{PageFigures, page_job_link};
 use crate::ui::pages::analytics::figures::{Against, compared};
 use crate::ui::pages::analytics::{AnalyticsPage, daily, range};
@@ -78,12 +79,14 @@ pub(super) fn live(context: &AnalyticsPage) -> Option<AnyView> {
 
 /// All jobs about the page: those with figures in a table, the others in a list above it.
 fn jobs(context: &AnalyticsPage, finished: &[JobEffect]) -> AnyView {
-    let others = context.about.iter().filter(|job| !finished.iter().any(|known| known.job == job.id));
+    let about = context.about.as_deref().unwrap_or_default();
+    let others = about.iter().filter(|job| !finished.iter().any(|known| known.job == job.id));
     let others: Vec<_> = others.map(|job| job_row(job, ())).collect();
-    if finished.is_empty() && others.is_empty() {
+    let unknown = context.about.as_ref().err().map(|error| problem(Some(error.message.clone())));
+    if finished.is_empty() && others.is_empty() && unknown.is_none() {
         return view! { <p class="none">"No job about this page has finished yet."</p> }.into_any();
     }
-    let more = (context.about.len() == JOBS_ABOUT_A_PAGE).then(|| {
+    let more = (about.len() == JOBS_ABOUT_A_PAGE).then(|| {
         let href = links::jobs_about(&context.project, context.page().unwrap_or_default());
         view! { <p class="more"><a href=href>"All jobs about this page"</a></p> }
     });
@@ -94,6 +97,7 @@ fn jobs(context: &AnalyticsPage, finished: &[JobEffect]) -> AnyView {
     view! {
         <section aria-labelledby="jobs">
             <h2 id="jobs">"Jobs about this page"</h2>
+            {unknown}
             {others}
             {more}
             {(!finished.is_empty()).then(|| effects(context, finished))}
