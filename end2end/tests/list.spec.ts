@@ -29,7 +29,7 @@ const group = (page: Page, name: string) =>
 /** The row of one of the demonstration's jobs, which begins with this text. */
 const sample = (page: Page, title: string) => rows(page).filter({ has: page.locator(".job-title", { hasText: title }) });
 const SAMPLES = {
-  quickstart: "Rewrite the quickstart",
+  quickstart: "Rewrite the quickstart so that a newcomer",
   authentication: "Check the authentication guide",
   webhooks: "Explain how to verify webhook signatures",
   diagrams: "Convert all diagrams",
