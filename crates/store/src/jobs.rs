@@ -3,6 +3,7 @@
 pub mod archive_and_tags;
 pub mod batches;
 pub mod details;
+mod direct_projects;
 pub mod drafts;
 pub(crate) mod filter;
 pub mod imports;

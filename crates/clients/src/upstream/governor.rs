@@ -202,10 +202,6 @@ impl Governor {
     /// A permit to send a queued message, claimed and counted in one transaction.
     pub async fn acquire_for(&self, message_id: &str, scope: &Scope) -> Result<SendDecision, StoreError> {
         let Some(project) = scope.project() else { return Ok(SendDecision::NotClaimed) };
-        // Before a probe of the circuit breaker is taken, and a call is made that reads.
-        if matches!(self.health.credits(project).await?, Credits::UsedUp) {
-            return Ok(SendDecision::Later);
-        }
         match self.health.admit_prompt(project).await? {
             Admission::Paused => Ok(SendDecision::Later),
             Admission::ReadFirst => Ok(SendDecision::ReadFirst),

@@ -133,6 +133,10 @@ impl Health {
         let Some(open) = self.store.open_circuit(&circuit).await? else {
             return Ok(Admission::Admitted);
         };
+        // Before a probe is taken, and a call is made that reads.
+        if matches!(self.credits(project).await?, Credits::UsedUp) {
+            return Ok(Admission::Paused);
+        }
         let has_read = self.store.has_read_since(open.tried_at, self.clock.now()).await?;
         Ok(match (self.passes(&circuit).await?, has_read) {
             (false, _) => Admission::Paused,
@@ -204,12 +208,7 @@ impl Health {
             return Ok(());
         }
         match &exchange {
-            Exchange::Succeeded => {
-                store.close_circuits(&all).await?;
-                if credits.is_some() {
-                    store.remove_platform_notice(project, PlatformNoticeKind::NoCredits).await?;
-                }
-            }
+            Exchange::Succeeded => store.close_circuits(&all).await?,
             Exchange::Failed { .. } => store.count_failure(&circuit, self.breaks_after, now).await?,
             Exchange::Refused { of, .. } => {
                 store.close_circuits(&[&circuit]).await?;

@@ -243,7 +243,6 @@ impl Store {
             .bind(format!("{CREDITS}%"))
             .execute(self.apart())
             .await?;
-        sqlx::query("DELETE FROM platform_notices WHERE kind = 'no_credits'").execute(self.apart()).await?;
         Ok(())
     }
 

@@ -91,20 +91,6 @@ impl Store {
         delete.execute(self.apart()).await?;
         Ok(())
     }
-
-    /// Removes a notice whose reason has ended.
-    pub async fn remove_platform_notice(
-        &self,
-        project: &ProjectId,
-        kind: PlatformNoticeKind,
-    ) -> Result<(), StoreError> {
-        sqlx::query("DELETE FROM platform_notices WHERE project = $1 AND kind = $2")
-            .bind(project.as_str())
-            .bind(kind.as_str())
-            .execute(self.apart())
-            .await?;
-        Ok(())
-    }
 }
 
 fn notice(row: &AnyRow) -> Result<PlatformNotice, StoreError> {
