@@ -66,11 +66,15 @@ pub(crate) async fn until<T>(what: &str, mut probe: impl AsyncFnMut() -> Option<
     }
 }
 
-/// A client that uses no proxy and follows no redirect. reqwest uses the cryptography provider of its process, which is otherwise
+/// A client for plain http that uses no proxy and follows no redirect; it does not read the system's certificates. reqwest uses the cryptography provider of its process, which is otherwise
 /// installed only if a test runs the app in its own process.
 pub(crate) fn http_client() -> reqwest::ClientBuilder {
     let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().timeout(DEADLINE)
+    reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .no_proxy()
+        .tls_certs_only([])
+        .timeout(DEADLINE)
 }
 
 /// The result of an operation, which must end within [`DEADLINE`].

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, LazyLock, Mutex, Once};
 
+use memchr::memmem;
 use tracing_subscriber::EnvFilter;
 
 use super::secrets::{api_tokens_in, secrets_in};
@@ -73,7 +74,7 @@ pub(crate) fn leaks() -> Vec<String> {
 
 /// The id in the span of the request that logged this line.
 fn request_of(line: &str) -> Option<&str> {
-    let (_, span) = line.split_once("request{")?;
+    let span = &line[memmem::find(line.as_bytes(), b"request{")?..];
     let (_, id) = span.split_once("id=\"")?;
     id.split('"').next()
 }

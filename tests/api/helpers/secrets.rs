@@ -1,10 +1,13 @@
 //! The secrets of the tests, and every encoding in which one could leak.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use aho_corasick::AhoCorasick;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use data_encoding::HEXLOWER;
+use memchr::memmem;
 use service::auth::api_token::TokenText;
 
 /// The upstream's admin key. Its characters make each encoding of it different.
@@ -27,17 +30,25 @@ pub(crate) const CODE_HOST_TOKEN: &str = "github_pat_of_the_tests_0123456789";
 
 static FORMS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let secrets = [KEY, NEW_KEY, PASSWORD, CLIENT_SECRET, METRICS_TOKEN, CODE_HOST_TOKEN];
-    secrets.into_iter().flat_map(forms).collect()
+    let mut forms: Vec<String> = secrets.into_iter().flat_map(forms).collect();
+    forms.sort();
+    forms.dedup();
+    forms
 });
+
+/// Finds all of them at once: every line of the log and every response is searched.
+static SEARCH: LazyLock<AhoCorasick> = LazyLock::new(|| AhoCorasick::new(&*FORMS).unwrap());
 
 /// The secrets that `text` contains, in the encoding found.
 pub(crate) fn secrets_in(text: &str) -> Vec<&'static str> {
-    FORMS.iter().map(String::as_str).filter(|form| text.contains(form)).collect()
+    let found: BTreeSet<_> =
+        SEARCH.find_overlapping_iter(text).map(|found| found.pattern().as_usize()).collect();
+    found.into_iter().map(|form| FORMS[form].as_str()).collect()
 }
 
 /// The API tokens that `text` contains.
 pub(crate) fn api_tokens_in(text: &str) -> Vec<&str> {
-    let starts = text.match_indices("dkt_").map(|(at, _)| &text[at..]);
+    let starts = memmem::find_iter(text.as_bytes(), "dkt_").map(|at| &text[at..]);
     starts.filter_map(|rest| rest.get(..42).filter(|token| token.parse::<TokenText>().is_ok())).collect()
 }
 
@@ -62,8 +73,6 @@ fn forms(secret: &str) -> Vec<String> {
         forms.push(base64_core(&STANDARD_NO_PAD, secret, shift));
         forms.push(base64_core(&URL_SAFE_NO_PAD, secret, shift));
     }
-    forms.sort();
-    forms.dedup();
     forms
 }
 
