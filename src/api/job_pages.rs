@@ -9,12 +9,12 @@ use model::job::BulkResult;
 #[cfg(feature = "ssr")]
 use model::page_path::PageChange;
 
-/// The stored paths of those of `paths`, separated by commas, that are pages of the project: its daily history has them.
-#[server(prefix = "/api", endpoint = "jobs/known-pages")]
-pub async fn known_pages(project: String, paths: String) -> Result<Vec<String>, AppError> {
-    let (caller, state) = guard::of::<KnownPages>()?;
+/// The pages of the project that `prompt` mentions, at most 50: its daily history has them.
+#[server(prefix = "/api", endpoint = "jobs/mentioned-pages")]
+pub async fn mentioned_pages(project: String, prompt: String) -> Result<Vec<String>, AppError> {
+    let (caller, state) = guard::of::<MentionedPages>()?;
     let project = caller.project(&project)?;
-    Ok(state.jobs.known_pages(&project, state.jobs.written_pages(&project, &paths)?).await?.into())
+    Ok(state.jobs.mentioned_pages(&project, &prompt).await?.into())
 }
 
 /// At most ten pages of the project whose path contains `q`, ignoring the case of ASCII letters: those that begin with it first, then the

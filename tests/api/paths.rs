@@ -83,13 +83,15 @@ async fn pages_of_another_project_are_not_detected() {
     archive.put("api", Written::new(day("2020-01-01"), rows(&[("/theirs", 1, 0)]))).await;
     archive.add_pages(&["/ours"]).await;
     assert_eq!(create(&operator, "Fix /ours and /theirs", "").await["paths"], json!(["/ours"]));
-    let fields = [("project", "docs"), ("paths", "/theirs,/ours/,x,/")];
-    assert_eq!(operator.post_json("/api/jobs/known-pages", &fields).await, json!(["/ours"]));
-    let many: String = (0..=50).map(|n| format!("/{n},")).collect();
-    operator
-        .post("/api/jobs/known-pages", &[("project", "docs"), ("paths", &many)])
-        .await
-        .refused(400, "bad_input");
+    let fields = [("project", "docs"), ("prompt", "/theirs, /ours/, x, /")];
+    assert_eq!(operator.post_json("/api/jobs/mentioned-pages", &fields).await, json!(["/ours"]));
+    let after_50: String = (0..50).map(|n| format!("/p{n} ")).collect::<String>() + "/ours";
+    let fields = [("project", "docs"), ("prompt", &after_50)];
+    assert_eq!(
+        operator.post_json("/api/jobs/mentioned-pages", &fields).await,
+        json!([]),
+        "the first 50 paths"
+    );
 }
 
 #[tokio::test]

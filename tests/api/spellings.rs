@@ -85,10 +85,10 @@ async fn written_path_means_the_stored_page() {
     ] {
         assert_eq!(pages(&operator, prompt, "").await, stored, "{prompt}");
     }
-    let fields = [("project", "docs"), ("paths", "/Guides/setup,/unknown")];
-    assert_eq!(operator.post_json("/api/jobs/known-pages", &fields).await, json!(["/guides/setup/"]));
+    let fields = [("project", "docs"), ("prompt", "/Guides/setup, /unknown")];
+    assert_eq!(operator.post_json("/api/jobs/mentioned-pages", &fields).await, json!(["/guides/setup/"]));
     assert_eq!(
-        operator.post_json("/api/jobs/known-pages", &[("project", "api"), fields[1]]).await,
+        operator.post_json("/api/jobs/mentioned-pages", &[("project", "api"), fields[1]]).await,
         json!([])
     );
     let suggest = [("project", "docs"), ("q", "https://docs.example.com/en/Guides/s")];

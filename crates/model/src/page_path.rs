@@ -243,6 +243,11 @@ pub fn found_in(prompt: &str) -> Pages {
     Pages(paths)
 }
 
+/// The words of a prompt that may have a path. They are a shorter text, in which [`found_in`] finds the same paths.
+pub fn words_with_a_path(prompt: &str) -> String {
+    prompt.split_whitespace().filter(|word| word.contains('/')).collect::<Vec<_>>().join(" ")
+}
+
 /// The pages of a job: first those typed, then those found in its prompt.
 pub fn of_job(typed: Pages, found: Pages) -> Pages {
     let Pages(mut paths) = typed;
@@ -298,6 +303,8 @@ fn add(paths: &mut Vec<String>, path: String) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -440,6 +447,26 @@ mod tests {
             assert_eq!(typed.as_deref(), Ok(paths), "{text}");
         }
         assert_eq!(*found_in(&paths_of_urls("Fix https://docs.example.com/en/a,b, now", site)), ["/a%2Cb"]);
+    }
+
+    proptest! {
+        #[test]
+        fn words_with_a_path_have_all_paths_of_a_prompt(
+            pieces in proptest::collection::vec(
+                prop_oneof![
+                    Just("https://"), Just("docs.example.com"), Just("/en"), Just("/a"), Just("/%C3%BC"), Just("b"), Just("<"), Just(">"),
+                    Just(","), Just("."), Just("?x"), Just("#y"), Just(" "), Just("\n"), Just("\u{a0}"), Just("\u{200b}"), Just("\u{200d}"),
+                    Just("(`"), Just("\u{201d}")
+                ],
+                0..30,
+            )
+        ) {
+            let prompt = pieces.concat();
+            for site in [None, Some("https://docs.example.com"), Some("https://docs.example.com/en")] {
+                let found = |prompt: &str| found_in(&paths_of_urls(prompt, site));
+                prop_assert_eq!(found(&words_with_a_path(&prompt)), found(&prompt));
+            }
+        }
     }
 
     #[test]

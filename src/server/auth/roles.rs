@@ -133,7 +133,7 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
             "/api/jobs/create",
             "/api/jobs/dismiss",
             "/api/jobs/draft",
-            "/api/jobs/known-pages",
+            "/api/jobs/mentioned-pages",
             "/api/jobs/message",
             "/api/jobs/remove-page",
             "/api/jobs/suggest-pages",

@@ -11,17 +11,17 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
 
-use crate::api::job_pages::KnownPages;
+use crate::api::job_pages::MentionedPages;
 use crate::api::jobs::CreateJob;
 use crate::ui::components::cost;
 use crate::ui::islands::drafts::{Draft, DraftStart};
 use crate::ui::islands::live::LiveState;
 use crate::ui::islands::{browser, morph, sending};
-use model::page_path;
+use model::page_path::words_with_a_path;
 use similar::Similar;
 
 pub use pick::{FILL, FILLING, INSERT, PICK, PICKS, REMOVE, REPLACE, TEMPLATE, TEMPLATE_CONFIRMATION};
-pub use similar::{SEND_ANYWAY, SIMILAR, SIMILAR_CONFIRMATION, compared};
+pub use similar::{SEND_ANYWAY, SIMILAR, SIMILAR_CONFIRMATION};
 
 /// The id of the field with the prompt.
 pub const PROMPT: &str = "prompt";
@@ -30,19 +30,19 @@ pub const DETECTED: &str = "detected";
 /// The id of the element with the cost of the job.
 pub const COST: &str = "cost";
 
-/// `site`: the URL of the published pages; empty without one. `children` are the form and the templates beside it.
+/// `children` are the form and the templates beside it.
 #[island]
-pub fn JobForm(project: String, site: String, draft: DraftStart, children: Children) -> impl IntoView {
+pub fn JobForm(project: String, draft: DraftStart, children: Children) -> impl IntoView {
     if browser::IS_HERE {
-        begin(&project, site, &draft);
+        begin(&project, &draft);
     }
     children()
 }
 
-fn begin(project: &str, site: String, start: &DraftStart) {
+fn begin(project: &str, start: &DraftStart) {
     let Some(draft) = Draft::of(project, None, PROMPT, start) else { return };
     draft.go_to_end();
-    let similar = Similar::new(project, &site, &draft);
+    let similar = Similar::new(project, &draft);
     sending::listen(
         CreateJob::PATH,
         &draft,
@@ -56,28 +56,23 @@ fn begin(project: &str, site: String, start: &DraftStart) {
     }
     let (project, text, found) = (project.to_owned(), draft.clone(), Rc::new(RefCell::new(String::new())));
     draft.on_pause(move || {
-        let now = mentioned(&text.text(), Some(&site));
+        let now = words_with_a_path(&text.text());
         if now != found.replace(now.clone()) {
             spawn_local(detect(project.clone(), found.clone(), now));
         }
     });
 }
 
-/// Shows which of the comma-separated paths `now` are pages of the project, unless `found` changed meanwhile.
+/// Shows the pages of the project that the words `now` mention, unless `found` changed meanwhile.
 async fn detect(project: String, found: Rc<RefCell<String>>, now: String) {
-    let fields = browser::fields_of(&[("project", &project), ("paths", &now)]);
+    let fields = browser::fields_of(&[("project", &project), ("prompt", &now)]);
     let known = match now.as_str() {
         "" => Vec::new(),
-        _ => browser::post(KnownPages::PATH, &fields).await.result.unwrap_or_default(),
+        _ => browser::post(MentionedPages::PATH, &fields).await.result.unwrap_or_default(),
     };
     if let Some(element) = browser::by_id(DETECTED).filter(|_| *found.borrow() == now) {
         browser::set_text(&element, &detected(&known));
     }
-}
-
-/// The paths that a prompt mentions, separated by commas. `site`: the URL of the published pages.
-pub fn mentioned(prompt: &str, site: Option<&str>) -> String {
-    page_path::found_in(&page_path::paths_of_urls(prompt, site)).join(",")
 }
 
 /// A sentence with the pages that the prompt mentions; empty without any.

@@ -9,7 +9,7 @@ use futures::join;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::job_pages::known_pages;
+use crate::api::job_pages::mentioned_pages;
 use crate::api::jobs::{CreateJob, SaveDraft, job_form, shown_job, similar_jobs};
 use crate::api::templates::template_texts;
 use crate::ui::components::cost;
@@ -18,8 +18,7 @@ use crate::ui::components::similar_jobs::similar_jobs as similar_notice;
 use crate::ui::components::time::ago;
 use crate::ui::islands::drafts::{DraftStart, FORM, PrefilledText};
 use crate::ui::islands::job_form::{
-    COST, DETECTED, JobForm, PROMPT, SEND_ANYWAY, SIMILAR, SIMILAR_CONFIRMATION, compared, detected,
-    mentioned,
+    COST, DETECTED, JobForm, PROMPT, SEND_ANYWAY, SIMILAR, SIMILAR_CONFIRMATION, detected,
 };
 use crate::ui::islands::page_suggestions::{PAGES, PageSuggestions};
 use crate::ui::pages::page_head::page_head;
@@ -88,8 +87,7 @@ pub fn NewJob() -> impl IntoView {
         };
         let why = refused.as_ref().and_then(|refused| refused.problem().cloned());
         let is_confirmed = refused.as_ref().is_some_and(|refused| refused.typed("anyway") == "on");
-        let site = session.site(&project);
-        let similar = similar_to(&project, site, refused.as_ref(), why.as_ref()).await;
+        let similar = similar_to(&project, refused.as_ref(), why.as_ref()).await;
         let retried = copied.clone().filter(Job::is_retryable);
         let prefilled = prefilled(prefill, &pick, form.prompt_max, copied);
         let text = text(&form, refused.as_ref(), &prefilled);
@@ -99,7 +97,8 @@ pub fn NewJob() -> impl IntoView {
             is_refused(refused.as_ref()),
             PrefilledText { text: prefilled.prompt, template: prefilled.template },
         );
-        let detected = detected_in(&project, site, &text.prompt).await;
+        // A failed lookup does not prevent the form.
+        let detected = mentioned_pages(project.clone(), text.prompt.clone()).await.unwrap_or_default();
         let others = other_drafts(&project, &form.other_drafts, |id| pick.name_of(id));
         let (project, form, text, pick) = (project.as_str(), &form, &text, &pick);
         let fields = Fields {
@@ -118,11 +117,11 @@ pub fn NewJob() -> impl IntoView {
         let (fields, templates) = (fields.view(&draft), pick.panel());
         let fill = pick.fill();
         let advice = advice::advice(project);
-        let (project, site) = (project.to_owned(), site.unwrap_or_default().to_owned());
+        let project = project.to_owned();
         Ok(view! {
             {head}
             <PageSuggestions project=project.clone() />
-            <JobForm project site draft>
+            <JobForm project draft>
                 <div class="columns">
                     <div>{others} {fill} {fields}</div>
                     <aside class="advice" aria-label="Templates and advice">
@@ -245,14 +244,6 @@ impl Fields<'_> {
     }
 }
 
-/// A failed lookup does not prevent the form.
-async fn detected_in(project: &str, site: Option<&str>, prompt: &str) -> Vec<String> {
-    match mentioned(prompt, site) {
-        found if found.is_empty() => Vec::new(),
-        found => known_pages(project.to_owned(), found).await.unwrap_or_default(),
-    }
-}
-
 impl Prefill {
     /// The prefilled values of the URL, by name. The form of another URL has another draft.
     fn parts<'a>(&'a self, pick: &'a Pick) -> Vec<(&'a str, &'a str)> {
@@ -308,12 +299,11 @@ fn text(form: &Blank, refused: Option<&FlashMessage>, prefilled: &Text) -> Text 
 /// The similar jobs, if the form was returned because of them.
 async fn similar_to(
     project: &str,
-    site: Option<&str>,
     refused: Option<&FlashMessage>,
     problem: Option<&AppError>,
 ) -> Vec<SimilarJob> {
     let has_similar = problem.is_some_and(|problem| problem.code == ErrorCode::SimilarJob);
     let Some(refused) = refused.filter(|_| has_similar) else { return Vec::new() };
-    let (prompt, paths) = compared(refused.typed("prompt"), refused.typed("paths"), site);
-    similar_jobs(project.to_owned(), Some(prompt), Some(paths)).await.unwrap_or_default()
+    let [prompt, paths] = ["prompt", "paths"].map(|field| Some(refused.typed(field).to_owned()));
+    similar_jobs(project.to_owned(), prompt, paths).await.unwrap_or_default()
 }

@@ -37,7 +37,7 @@ const READS: &[&str] = &[
     "/api/history/stored",
     "/api/jobs/form",
     "/api/jobs/get",
-    "/api/jobs/known-pages",
+    "/api/jobs/mentioned-pages",
     "/api/jobs/list",
     "/api/jobs/overview",
     "/api/jobs/similar",

@@ -41,10 +41,11 @@ impl Jobs {
         page_path::paths_of_urls(&nfc(text), site.and_then(|project| project.site.as_deref())).into_owned()
     }
 
-    /// The stored paths of those of `paths` that are pages of the project.
-    pub async fn known_pages(&self, project: &ProjectId, paths: Pages) -> Result<Pages, StoreError> {
-        let known = self.store.known_pages(project, &paths).await?;
-        Ok(paths.map(|path| stored(&known, path)))
+    /// The stored paths of the pages of the project that a prompt mentions.
+    pub async fn mentioned_pages(&self, project: &ProjectId, prompt: &str) -> Result<Pages, StoreError> {
+        let found = self.found_in(project, prompt);
+        let known = self.store.known_pages(project, &found).await?;
+        Ok(found.map(|path| stored(&known, path)))
     }
 
     /// Adds to a filter the labels of its pages.

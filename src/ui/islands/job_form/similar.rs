@@ -12,9 +12,7 @@ use crate::api::jobs::SimilarJobs;
 use crate::ui::components::similar_jobs::similar_jobs;
 use crate::ui::islands::drafts::Draft;
 use crate::ui::islands::{browser, morph};
-use model::page_path;
 use model::similar::SimilarJob;
-use model::trigrams::COMPARED_CHARS;
 
 /// The ids of the element for similar jobs, of the confirmation to start anyway, and of its button.
 pub const SIMILAR: &str = "similar";
@@ -23,22 +21,11 @@ pub const SEND_ANYWAY: &str = "start-anyway";
 
 type Written = (String, String);
 
-/// The text and pages sent for comparison: the beginning of the text, and all pages named in it or in the field. `site`: the URL of
-/// the published pages.
-pub fn compared(prompt: &str, paths: &str, site: Option<&str>) -> (String, String) {
-    let [found, typed] = [prompt, paths].map(|text| page_path::paths_of_urls(text, site));
-    let typed = page_path::typed(&typed).unwrap_or_default();
-    let pages = page_path::of_job(typed, page_path::found_in(&found));
-    (prompt.chars().take(COMPARED_CHARS).collect(), page_path::field(&pages))
-}
-
 #[derive(Clone)]
 pub(super) struct Similar(Rc<State>);
 
 struct State {
     project: String,
-    /// The URL of the published pages; empty without one.
-    site: String,
     draft: Draft,
     found: RefCell<Vec<SimilarJob>>,
     /// The text and pages that `found` belongs to.
@@ -49,10 +36,9 @@ struct State {
 }
 
 impl Similar {
-    pub(super) fn new(project: &str, site: &str, draft: &Draft) -> Self {
+    pub(super) fn new(project: &str, draft: &Draft) -> Self {
         let similar = Self(Rc::new(State {
             project: project.to_owned(),
-            site: site.to_owned(),
             draft: draft.clone(),
             found: RefCell::default(),
             checked: RefCell::default(),
@@ -82,9 +68,8 @@ impl Similar {
         let found = if prompt.trim().is_empty() && paths.is_empty() {
             Vec::new()
         } else {
-            let (prompt, paths) = compared(prompt, paths, Some(&self.0.site));
             let fields =
-                browser::fields_of(&[("project", &self.0.project), ("prompt", &prompt), ("paths", &paths)]);
+                browser::fields_of(&[("project", &self.0.project), ("prompt", prompt), ("paths", paths)]);
             // A failed lookup does not prevent sending.
             browser::post(SimilarJobs::PATH, &fields).await.result.unwrap_or_default()
         };
