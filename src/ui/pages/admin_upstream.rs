@@ -185,7 +185,7 @@ fn code_hosts(hosts: Vec<CodeHostStatus>) -> AnyView {
             </p>
         }
         .into_any(),
-        false => table("Code hosts", &CODE_HOSTS, hosts.into_iter().map(code_host).collect_view()).into_any(),
+        false => table("Code hosts", &CODE_HOSTS, hosts.into_iter().map(code_host).collect_view()),
     };
     view! { <section class="group"><h2>"Code hosts"</h2> {content}</section> }.into_any()
 }

@@ -96,7 +96,7 @@ fn preview(batch: Batch, may_start: bool, starts: Option<Meter>) -> AnyView {
         // A second click finds the batch started and changes nothing.
         let edit = links::new_batch(batch.project.as_str(), batch.id.as_str());
         let actions = view! { {submit_button(start)} <a class="button" href=edit>"Edit"</a> };
-        post_form("send", StartBatch::PATH, hidden(&batch), actions).into_any()
+        post_form("send", StartBatch::PATH, hidden(&batch), actions)
     });
     let mut room = Room::of_page();
     let shown = |text: String| match room.take(escaped_len(&text) + PROMPT) {

@@ -92,11 +92,11 @@ fn pager(project: &str, number: u32, has_more: bool) -> AnyView {
 
 fn none(project: &str, number: u32, may_start: bool) -> AnyView {
     if number > 1 {
-        let first = view! { <a class="button" href=links::batches(project)>"Newest batches"</a> }.into_any();
+        let first = view! { <a class="button" href=links::batches(project)>"Newest batches"</a> };
         return empty("No batches on this page", "There are fewer batches.", first).into_any();
     }
     let href = links::new_batch(project, "");
-    let step = may_start.then(|| view! { <a class="button" href=href>"Start a batch"</a> }).into_any();
+    let step = may_start.then(|| view! { <a class="button" href=href>"Start a batch"</a> });
     empty(
         "No batches yet",
         "A batch starts the same prompt for many pages.",

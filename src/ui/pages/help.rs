@@ -82,8 +82,7 @@ pub fn HelpArea() -> impl IntoView {
         return view! {
             {page_head("Help page not found", (), ())}
             <p><a href=links::HELP>"All help pages"</a></p>
-        }
-        .into_any();
+        };
     };
     let (title, text) = area.parts();
     let areas = AREAS.iter().map(|other| {
@@ -97,7 +96,6 @@ pub fn HelpArea() -> impl IntoView {
             <nav aria-label="Help pages"><ul>{areas.collect_view()}</ul></nav>
         </div>
     }
-    .into_any()
 }
 
 #[cfg(test)]

@@ -214,7 +214,7 @@ fn list_head(project: &str, url: &JobsUrl, page: &JobPage, may_file: bool) -> An
 }
 
 fn nothing_found(project: &str) -> AnyView {
-    let clear = view! { <a class="button" href=links::jobs(project)>"Show all jobs"</a> }.into_any();
+    let clear = view! { <a class="button" href=links::jobs(project)>"Show all jobs"</a> };
     empty("No jobs match your filters", "Change the search or clear the filters.", clear).into_any()
 }
 
@@ -222,8 +222,7 @@ fn nothing_found(project: &str) -> AnyView {
 pub(super) fn no_jobs_yet(project: &str, may_start: bool) -> AnyView {
     let example = "Check the quickstart against the current SDK and fix every step that no longer works.";
     let href = links::new_job(project, example, "");
-    let start =
-        may_start.then(|| view! { <a class="button" href=href>"Start with an example"</a> }).into_any();
+    let start = may_start.then(|| view! { <a class="button" href=href>"Start with an example"</a> });
     empty(
         "No jobs yet",
         "A job is a task for the documentation agent, written in plain words. It works on the repository by itself and opens a pull request for you to read.",

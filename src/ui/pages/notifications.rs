@@ -118,7 +118,7 @@ fn since(new: &[Job], looked_at: Option<Timestamp>) -> AnyView {
     if new.is_empty() {
         let at =
             looked_at.map(|at| view! { "Nothing finished or failed since you last looked, " {ago(at)} "." });
-        return empty("Nothing new", "", view! { <p>{at}</p> }.into_any()).into_any();
+        return empty("Nothing new", "", view! { <p>{at}</p> }).into_any();
     }
     let heading = match looked_at {
         Some(at) => view! { "New since you last looked, " {ago(at)} }.into_any(),

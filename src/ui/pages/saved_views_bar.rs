@@ -75,7 +75,7 @@ fn edit(bar: &Bar, view: &SavedView) -> AnyView {
         let mut hidden = which(bar, view);
         hidden.push(("shared", shared.to_owned()));
         let button = view! { <button type="submit" class="button" data-done="View changed">{words}</button> };
-        post_form("", UpdateSavedView::PATH, hidden, button).into_any()
+        post_form("", UpdateSavedView::PATH, hidden, button)
     });
     let rename = view! { {name(&view.name)} <button type="submit" class="button" data-done="View changed">"Rename"</button> };
     view! {

@@ -138,7 +138,7 @@ fn actions(project: &str, template: &SavedTemplate) -> AnyView {
 
 fn none_yet(project: &str, may_edit: bool) -> AnyView {
     let href = links::edit_template(project, None);
-    let step = may_edit.then(|| view! { <a class="button" href=href>"Create a template"</a> }).into_any();
+    let step = may_edit.then(|| view! { <a class="button" href=href>"Create a template"</a> });
     empty(
         "No templates yet",
         "A template is a prompt that you use again, with placeholders such as {{page}} for what changes. Its scorecard shows how its jobs end.",

@@ -49,7 +49,7 @@ fn head(context: &AnalyticsPage, row: &TableRow) -> AnyView {
             change: row.change.map(|(now, before)| (now.total, before.total)),
             days: context.days(),
         };
-        page_job_link(project, &page, "button", "Start a job about this page").into_any()
+        page_job_link(project, &page, "button", "Start a job about this page")
     });
     let jobs = view! { <a href=links::jobs_about(project, &row.path)>"Jobs"</a> };
     view! {

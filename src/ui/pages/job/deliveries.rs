@@ -63,8 +63,7 @@ fn delivery(Delivery { sent_at, end }: &Delivery) -> AnyView {
     let end = match end {
         None => view! { <span>"on its way"</span> }.into_any(),
         Some(DeliveryEnd { at, state, reason }) => {
-            let reason =
-                reason.map(|reason| view! { <span class="soft">{reason.to_owned()}</span> }.into_any());
+            let reason = reason.map(|reason| view! { <span class="soft">{reason.to_owned()}</span> });
             view! { <span>{outcome(*state)} " " {ago(*at)}</span> {reason} }.into_any()
         }
     };

@@ -62,7 +62,7 @@ fn line(entry: &TimelineEntry, is_direct: bool) -> AnyView {
         NO_CHANGES if is_direct => "published directly".to_owned(),
         detail => detail.to_owned(),
     });
-    let detail = detail.map(|detail| view! { <span class="soft">{detail}</span> }.into_any());
+    let detail = detail.map(|detail| view! { <span class="soft">{detail}</span> });
     view! {
         <li>
             <span class="history-at">{ago(entry.at)}</span>

@@ -261,7 +261,7 @@ fn applied(project: &str, query: &JobQuery) -> Vec<AnyView> {
 /// The hidden fields of a form: the whole query except its own field.
 fn hidden_fields(query: &JobQuery, own: &str) -> AnyView {
     let rest = query.values().into_iter().filter(|(field, value)| *field != own && !value.is_empty());
-    rest.map(|(field, value)| view! { <input type="hidden" name=field value=value.to_owned() /> }.into_any())
+    rest.map(|(field, value)| view! { <input type="hidden" name=field value=value.to_owned() /> })
         .collect_view()
         .into_any()
 }

@@ -27,9 +27,9 @@ pub(super) fn pager(project: &str, url: &JobsUrl, page: &JobPage) -> AnyView {
     let start = url.is_further_on().then(|| query::href(project, &url.query));
     view! {
         <nav class="pager" aria-label="Pages of the list">
-            {start.map(|href| view! { <a class="button" href=href>{first}</a> }.into_any())}
-            {page.previous.as_ref().map(at).map(|href| view! { <a class="button" rel="prev" href=href>{back}</a> }.into_any())}
-            {page.next.as_ref().map(at).map(|href| view! { <a class="button" rel="next" href=href>{on}</a> }.into_any())}
+            {start.map(|href| view! { <a class="button" href=href>{first}</a> })}
+            {page.previous.as_ref().map(at).map(|href| view! { <a class="button" rel="prev" href=href>{back}</a> })}
+            {page.next.as_ref().map(at).map(|href| view! { <a class="button" rel="next" href=href>{on}</a> })}
             <a class="button no-js" href="">"Refresh"</a>
         </nav>
     }

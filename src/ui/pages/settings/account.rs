@@ -86,7 +86,7 @@ fn password(outcome: Option<AnyView>) -> AnyView {
 fn sessions(sessions: Vec<SignedIn>, outcome: Option<AnyView>) -> AnyView {
     let others = sessions.iter().any(|session| !session.is_here).then(|| {
         let button = view! { <button class="button" type="submit">"Sign out everywhere else"</button> };
-        post_form("", EndOtherSessions::PATH, Vec::new(), button).into_any()
+        post_form("", EndOtherSessions::PATH, Vec::new(), button)
     });
     let heads = ["Device", "Address", "Signed in", "Last used", ACTIONS];
     view! {

@@ -240,15 +240,13 @@ fn none(query: &AuditQuery) -> AnyView {
         true => empty(
             "No matching records",
             "No event matches these filters, or its record was removed because of its age.",
-            view! { <a class="button" href=links::AUDIT>"All records"</a> }.into_any(),
+            view! { <a class="button" href=links::AUDIT>"All records"</a> },
         )
         .into_any(),
-        false => empty(
-            "No records yet",
-            "Sign-ins, jobs, exports and settings are recorded here from now on.",
-            ().into_any(),
-        )
-        .into_any(),
+        false => {
+            empty("No records yet", "Sign-ins, jobs, exports and settings are recorded here from now on.", ())
+                .into_any()
+        }
     }
 }
 

@@ -96,7 +96,7 @@ fn prompts_on_hold(person: &Person) -> Option<AnyView> {
     let button = |endpoint: &'static str, label: &'static str| {
         let of = format!("{label}: prompts of {}", person.name);
         let button = view! { <button class="button" type="submit" aria-label=of>{label}</button> };
-        post_form("", endpoint, user(), button).into_any()
+        post_form("", endpoint, user(), button)
     };
     (count > 0).then(|| {
         view! {
