@@ -32,8 +32,7 @@ use service::jobs::find::{BADGES_MAX, job_ids};
 #[cfg(feature = "ssr")]
 use service::jobs::intent::Submission;
 #[cfg(feature = "ssr")]
-use service::jobs::resolve::Decision;
-#[cfg(feature = "ssr")]
+use service::jobs::resolve::{Decision, Outcome};
 #[cfg(feature = "ssr")]
 use service::response_size::shortened;
 #[cfg(feature = "ssr")]
@@ -134,7 +133,8 @@ pub async fn resolve_delivery(
 ) -> Result<Job, AppError> {
     let (caller, state) = guard::of::<ResolveDelivery>()?;
     let project = caller.project(&project)?;
-    let decision = Decision { project, job, message, attempt, outcome, remote_id };
+    let outcome = Outcome::parse(&outcome, message, remote_id.as_deref())?;
+    let decision = Decision { project, job: job.parse()?, message, attempt, outcome };
     let job = state.jobs.resolve(&caller, decision).await?;
     forms::redirect_to(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(shortened::changed_job(job))

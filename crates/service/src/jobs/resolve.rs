@@ -13,36 +13,50 @@ use store::StoreError;
 use store::jobs::intents::Intent;
 use store::jobs::unresolved::{AcceptedAs, UnresolvedDelivery};
 
-/// A submitted decision; only the project is validated.
+/// A person's decision about a message whose outcome is unknown.
 pub struct Decision {
     pub project: ProjectId,
-    pub job: String,
+    pub job: JobId,
     /// The position of the message in its job.
     pub message: i64,
     /// The attempt when the form was rendered.
     pub attempt: i64,
-    /// `not_started` or `started`.
-    pub outcome: String,
-    pub remote_id: Option<String>,
+    pub outcome: Outcome,
+}
+
+pub enum Outcome {
+    NotStarted,
+    /// With the platform's id of the job; a follow-up has none.
+    Started(Option<RemoteId>),
+}
+
+impl Outcome {
+    /// Parses `not_started` or `started`. The `remote_id` counts for a job's first message only, where it is required.
+    pub fn parse(word: &str, message: i64, remote_id: Option<&str>) -> Result<Self, AppError> {
+        match (word, message) {
+            ("not_started", _) => Ok(Self::NotStarted),
+            ("started", 0) => Ok(Self::Started(Some(remote_id.unwrap_or_default().trim().parse()?))),
+            ("started", _) => Ok(Self::Started(None)),
+            _ => Err(AppError::bad_input("The outcome must be not_started or started.")),
+        }
+    }
 }
 
 impl Jobs {
     /// Carries out a decision once: the same one again returns the current job, a different one is refused.
     pub async fn resolve(&self, caller: &Caller, decision: Decision) -> Result<Job, AppError> {
-        let job: JobId = decision.job.parse()?;
-        let message = self.store.message_at(&decision.project, &job, decision.message).await?;
+        let message = self.store.message_at(&decision.project, &decision.job, decision.message).await?;
         let message =
             message.ok_or_else(|| AppError::not_found("That prompt does not exist in this project."))?;
         let delivery = UnresolvedDelivery {
             project: &decision.project,
-            job: &job,
+            job: &decision.job,
             position: decision.message,
             attempt: decision.attempt,
         };
-        match decision.outcome.as_str() {
-            "not_started" => self.send_again(caller, &delivery, &message).await,
-            "started" => self.mark_accepted(caller, &delivery, &message, decision.remote_id.as_deref()).await,
-            _ => Err(AppError::bad_input("The outcome must be not_started or started.")),
+        match &decision.outcome {
+            Outcome::NotStarted => self.send_again(caller, &delivery, &message).await,
+            Outcome::Started(id) => self.mark_accepted(caller, &delivery, &message, id.as_ref()).await,
         }
     }
 
@@ -89,21 +103,20 @@ impl Jobs {
         caller: &Caller,
         delivery: &UnresolvedDelivery<'_>,
         message: &Intent,
-        remote_id: Option<&str>,
+        remote_id: Option<&RemoteId>,
     ) -> Result<Job, AppError> {
         if message.state != DeliveryState::Unknown || message.attempt != delivery.attempt {
             return Err(already_resolved());
         }
         let name = &caller.user.name;
         let (remote, note);
-        let accepted_as = match delivery.position {
-            0 => {
-                let id = remote_id.unwrap_or_default().trim().parse()?;
-                remote = self.fetch_untracked(delivery.project, &id).await?;
+        let accepted_as = match remote_id {
+            Some(id) => {
+                remote = self.fetch_untracked(delivery.project, id).await?;
                 note = format!("{name} marked it as started, with the id {}.", remote.id);
                 AcceptedAs::Job(&remote)
             }
-            _ => {
+            None => {
                 note = format!("{name} marked it as accepted.");
                 AcceptedAs::FollowUp
             }
@@ -115,7 +128,7 @@ impl Jobs {
                 self.job_after_delivery(message).await
             }
             Ok(false) => Err(already_resolved()),
-            Err(error) => Err(conflict_or(error, caller, remote_id.unwrap_or_default())),
+            Err(error) => Err(conflict_or(error, caller, remote_id.map_or("", RemoteId::as_str))),
         }
     }
 
@@ -155,7 +168,7 @@ pub(super) fn conflict_or(error: StoreError, caller: &Caller, remote_id: &str) -
                 "This job belongs to another project, so nothing was changed: /p/{project}/jobs/{job}."
             ))
         }
-        StoreError::OtherProject(..) => not_in_project(remote_id.trim()),
+        StoreError::OtherProject(..) => not_in_project(remote_id),
         error if error.is_duplicate() => AppError::conflict("Docket already has a job with this id."),
         error => error.into(),
     }
