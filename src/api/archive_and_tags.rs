@@ -6,10 +6,14 @@ use leptos::prelude::*;
 
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
+#[cfg(feature = "ssr")]
+use base::nfc::nfc;
 use model::error::AppError;
 use model::job::BulkResult;
 #[cfg(feature = "ssr")]
 use model::job::TimelineMark;
+#[cfg(feature = "ssr")]
+use service::jobs::archive_and_tags::ChosenJobs;
 
 /// Archives jobs, which hides them from the list until they are restored. Returns the jobs that changed.
 #[server(prefix = "/api", endpoint = "jobs/archive")]
@@ -20,8 +24,8 @@ pub async fn archive_jobs(
 ) -> Result<BulkResult, AppError> {
     let (caller, state) = guard::of::<ArchiveJobs>()?;
     let project = caller.project(&project)?;
-    let jobs = state.jobs.selected(&caller, &project, jobs, matching).await?;
-    state.jobs.mark(TimelineMark::Archived, &caller, &project, &jobs).await
+    let jobs = ChosenJobs::parse(jobs.as_deref(), matching.as_deref())?;
+    state.jobs.mark(TimelineMark::Archived, &caller, &project, jobs).await
 }
 
 /// Restores archived jobs. Returns the jobs that changed.
@@ -33,8 +37,8 @@ pub async fn unarchive_jobs(
 ) -> Result<BulkResult, AppError> {
     let (caller, state) = guard::of::<UnarchiveJobs>()?;
     let project = caller.project(&project)?;
-    let jobs = state.jobs.selected(&caller, &project, jobs, matching).await?;
-    state.jobs.mark(TimelineMark::Restored, &caller, &project, &jobs).await
+    let jobs = ChosenJobs::parse(jobs.as_deref(), matching.as_deref())?;
+    state.jobs.mark(TimelineMark::Restored, &caller, &project, jobs).await
 }
 
 /// Dismisses jobs that need attention, for everyone, until they change again. Returns the jobs that changed.
@@ -42,8 +46,8 @@ pub async fn unarchive_jobs(
 pub async fn dismiss_jobs(project: String, jobs: Option<String>) -> Result<BulkResult, AppError> {
     let (caller, state) = guard::of::<DismissJobs>()?;
     let project = caller.project(&project)?;
-    let jobs = jobs.unwrap_or_default();
-    state.jobs.mark(TimelineMark::Dismissed, &caller, &project, &jobs).await
+    let jobs = ChosenJobs::parse(jobs.as_deref(), None)?;
+    state.jobs.mark(TimelineMark::Dismissed, &caller, &project, jobs).await
 }
 
 /// Undoes a dismissal. Returns the jobs that changed.
@@ -51,8 +55,8 @@ pub async fn dismiss_jobs(project: String, jobs: Option<String>) -> Result<BulkR
 pub async fn undismiss_jobs(project: String, jobs: Option<String>) -> Result<BulkResult, AppError> {
     let (caller, state) = guard::of::<UndismissJobs>()?;
     let project = caller.project(&project)?;
-    let jobs = jobs.unwrap_or_default();
-    state.jobs.mark(TimelineMark::DismissalUndone, &caller, &project, &jobs).await
+    let jobs = ChosenJobs::parse(jobs.as_deref(), None)?;
+    state.jobs.mark(TimelineMark::DismissalUndone, &caller, &project, jobs).await
 }
 
 /// Adds a tag to jobs, ignoring case. Returns the jobs that changed.
@@ -65,8 +69,8 @@ pub async fn tag_jobs(
 ) -> Result<BulkResult, AppError> {
     let (caller, state) = guard::of::<TagJobs>()?;
     let project = caller.project(&project)?;
-    let jobs = state.jobs.selected(&caller, &project, jobs, matching).await?;
-    state.jobs.tag(&caller, &project, &jobs, &tag).await
+    let jobs = ChosenJobs::parse(jobs.as_deref(), matching.as_deref())?;
+    state.jobs.tag(&caller, &project, jobs, &nfc(&tag).parse()?).await
 }
 
 /// Removes a tag from jobs. Returns the jobs that changed.
@@ -79,6 +83,6 @@ pub async fn untag_jobs(
 ) -> Result<BulkResult, AppError> {
     let (caller, state) = guard::of::<UntagJobs>()?;
     let project = caller.project(&project)?;
-    let jobs = state.jobs.selected(&caller, &project, jobs, matching).await?;
-    state.jobs.untag(&caller, &project, &jobs, &tag).await
+    let jobs = ChosenJobs::parse(jobs.as_deref(), matching.as_deref())?;
+    state.jobs.untag(&caller, &project, jobs, &nfc(&tag).parse()?).await
 }

@@ -11,7 +11,11 @@ use model::error::AppError;
 #[cfg(feature = "ssr")]
 use model::id::optional;
 #[cfg(feature = "ssr")]
+use model::limits::JOBS_OF_BATCH;
+#[cfg(feature = "ssr")]
 use service::jobs::batch::BatchRequest;
+#[cfg(feature = "ssr")]
+use service::jobs::find::job_ids;
 #[cfg(feature = "ssr")]
 use service::response_size::shortened;
 
@@ -138,6 +142,7 @@ pub async fn rename_batch(project: String, batch: String, name: String) -> Resul
 pub async fn retry_failed(project: String, batch: String, jobs: String) -> Result<Batch, AppError> {
     let (caller, state) = guard::of::<RetryFailed>()?;
     let project = caller.project(&project)?;
+    let jobs = job_ids(&jobs, JOBS_OF_BATCH.most() as usize)?;
     let batch = state.jobs.retry_failed(&caller, &project, &batch, &jobs).await?;
     forms::redirect_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
     shortened::changed_batch(batch)

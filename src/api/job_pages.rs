@@ -4,6 +4,8 @@ use leptos::prelude::*;
 
 #[cfg(feature = "ssr")]
 use crate::server::auth::guard;
+#[cfg(feature = "ssr")]
+use base::nfc::nfc;
 use model::error::AppError;
 use model::job::BulkResult;
 #[cfg(feature = "ssr")]
@@ -32,7 +34,9 @@ pub async fn suggest_pages(project: String, #[server(default)] q: String) -> Res
 pub async fn add_page(project: String, jobs: String, path: String) -> Result<BulkResult, AppError> {
     let (caller, state) = guard::of::<AddPage>()?;
     let project = caller.project(&project)?;
-    state.jobs.change_page(PageChange::Add, &caller, &project, &jobs, &path).await
+    let path = state.jobs.written_page(&project, &path)?;
+    let path = path.ok_or_else(|| AppError::bad_input("The page is empty. Write its path."))?;
+    state.jobs.change_page(PageChange::Add, &caller, &project, &jobs.parse()?, &path).await
 }
 
 /// Removes a page from jobs. Returns the jobs that changed.
@@ -40,5 +44,5 @@ pub async fn add_page(project: String, jobs: String, path: String) -> Result<Bul
 pub async fn remove_page(project: String, jobs: String, path: String) -> Result<BulkResult, AppError> {
     let (caller, state) = guard::of::<RemovePage>()?;
     let project = caller.project(&project)?;
-    state.jobs.change_page(PageChange::Remove, &caller, &project, &jobs, &path).await
+    state.jobs.change_page(PageChange::Remove, &caller, &project, &jobs.parse()?, &nfc(&path)).await
 }

@@ -1,6 +1,6 @@
 //! Jobs that are never lost and never started twice. Contains no SQL, and sends only committed intents.
 
-mod archive_and_tags;
+pub mod archive_and_tags;
 pub mod batch;
 mod cursor;
 mod delivery;

@@ -1,74 +1,107 @@
 //! Archiving, restoring, dismissing and tagging jobs in Docket. Nothing is sent to the platform.
 
+use std::str::FromStr;
+
 use crate::caller::Caller;
 use crate::jobs::find::{ChoiceError, job_ids};
 use crate::jobs::{Jobs, filter};
-use base::nfc::nfc;
 use model::error::AppError;
 use model::id::{JobId, ProjectId};
 use model::job::{BulkResult, TimelineMark};
+use model::tag::Tag;
+use store::jobs::list::JobFilter;
 
 /// The maximum number of jobs that one call changes.
 const SELECTED_MAX: usize = 1_000;
 
-impl Jobs {
-    /// The ids of the jobs that match the filters of a query string, comma-separated. Without filters, returns `ids`.
-    pub async fn selected(
-        &self,
-        caller: &Caller,
-        project: &ProjectId,
-        ids: Option<String>,
-        matching: Option<String>,
-    ) -> Result<String, AppError> {
-        let Some(query) = matching.filter(|query| !query.is_empty()) else {
-            return Ok(ids.unwrap_or_default());
-        };
-        let filter = self.with_labels_of_pages(project, filter::of_selection(&query)?).await?;
-        let permit = caller.query_permit().await?;
-        let ids = self.store.ids(&permit, project, &filter, SELECTED_MAX + 1).await?;
-        if ids.len() > SELECTED_MAX {
-            return Err(ChoiceError::TooManyMatch { most: SELECTED_MAX }.into());
-        }
-        Ok(ids.join(","))
-    }
+/// From 1 to 1,000 jobs.
+pub struct ChosenIds(pub(super) Vec<JobId>);
 
-    /// Archives, restores or dismisses the jobs with these comma-separated ids, or undoes their dismissal. Jobs that this
-    /// does not apply to stay as they are.
+impl FromStr for ChosenIds {
+    type Err = ChoiceError;
+
+    /// Parses comma-separated ids.
+    fn from_str(ids: &str) -> Result<Self, ChoiceError> {
+        let ids = job_ids(ids, SELECTED_MAX)?;
+        if ids.is_empty() { Err(ChoiceError::None) } else { Ok(Self(ids)) }
+    }
+}
+
+/// The jobs that an action is for.
+pub enum ChosenJobs {
+    Ids(ChosenIds),
+    /// All that match the filters of a list.
+    Matching(Box<JobFilter>),
+}
+
+impl ChosenJobs {
+    /// Parses the query string of a list, or without one the comma-separated ids.
+    pub fn parse(ids: Option<&str>, matching: Option<&str>) -> Result<Self, AppError> {
+        match matching.filter(|query| !query.is_empty()) {
+            Some(query) => Ok(Self::Matching(Box::new(filter::of_selection(query)?))),
+            None => Ok(Self::Ids(ids.unwrap_or_default().parse()?)),
+        }
+    }
+}
+
+impl From<JobId> for ChosenJobs {
+    fn from(job: JobId) -> Self {
+        Self::Ids(ChosenIds(vec![job]))
+    }
+}
+
+impl Jobs {
+    /// Archives, restores or dismisses jobs, or undoes their dismissal. Jobs that this does not apply to stay as they
+    /// are.
     pub async fn mark(
         &self,
         mark: TimelineMark,
         caller: &Caller,
         project: &ProjectId,
-        ids: &str,
+        jobs: ChosenJobs,
     ) -> Result<BulkResult, AppError> {
-        Ok(BulkResult { jobs: self.store.mark(caller.authority(), mark, project, &chosen(ids)?).await? })
+        let ChosenIds(ids) = self.chosen(caller, project, jobs).await?;
+        Ok(BulkResult { jobs: self.store.mark(caller.authority(), mark, project, &ids).await? })
     }
 
     pub async fn tag(
         &self,
         caller: &Caller,
         project: &ProjectId,
-        ids: &str,
-        tag: &str,
+        jobs: ChosenJobs,
+        tag: &Tag,
     ) -> Result<BulkResult, AppError> {
-        let tag = nfc(tag).parse()?;
-        Ok(BulkResult { jobs: self.store.tag(caller.authority(), project, &chosen(ids)?, &tag).await? })
+        let ChosenIds(ids) = self.chosen(caller, project, jobs).await?;
+        Ok(BulkResult { jobs: self.store.tag(caller.authority(), project, &ids, tag).await? })
     }
 
     pub async fn untag(
         &self,
         caller: &Caller,
         project: &ProjectId,
-        ids: &str,
-        tag: &str,
+        jobs: ChosenJobs,
+        tag: &Tag,
     ) -> Result<BulkResult, AppError> {
-        let tag = nfc(tag).parse()?;
-        Ok(BulkResult { jobs: self.store.untag(caller.authority(), project, &chosen(ids)?, &tag).await? })
+        let ChosenIds(ids) = self.chosen(caller, project, jobs).await?;
+        Ok(BulkResult { jobs: self.store.untag(caller.authority(), project, &ids, tag).await? })
     }
-}
 
-/// Parses at least one comma-separated id.
-pub(super) fn chosen(ids: &str) -> Result<Vec<JobId>, ChoiceError> {
-    let ids = job_ids(ids, SELECTED_MAX)?;
-    if ids.is_empty() { Err(ChoiceError::None) } else { Ok(ids) }
+    async fn chosen(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        jobs: ChosenJobs,
+    ) -> Result<ChosenIds, AppError> {
+        let filter = match jobs {
+            ChosenJobs::Ids(ids) => return Ok(ids),
+            ChosenJobs::Matching(filter) => self.with_labels_of_pages(project, *filter).await?,
+        };
+        let permit = caller.query_permit().await?;
+        let ids = self.store.ids(&permit, project, &filter, SELECTED_MAX + 1).await?;
+        match ids.len() {
+            0 => Err(ChoiceError::None.into()),
+            1..=SELECTED_MAX => Ok(ChosenIds(ids)),
+            _ => Err(ChoiceError::TooManyMatch { most: SELECTED_MAX }.into()),
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use crate::caller::Caller;
 use crate::jobs::Jobs;
-use crate::jobs::archive_and_tags::chosen;
+use crate::jobs::archive_and_tags::ChosenIds;
 use base::blocking;
 use base::nfc::nfc;
 use base::query_permits::QueryPermit;
@@ -25,7 +25,7 @@ impl Jobs {
     }
 
     /// Parses one page of a form field; `None` if the text is empty.
-    pub(super) fn written_page(&self, project: &ProjectId, text: &str) -> Result<Option<String>, PathsError> {
+    pub fn written_page(&self, project: &ProjectId, text: &str) -> Result<Option<String>, PathsError> {
         page_path::typed_one(&self.paths_in(project, text))
     }
 
@@ -133,34 +133,22 @@ impl Jobs {
         page_path::found_in(&self.paths_in(project, prompt))
     }
 
-    /// Adds a page to the jobs with these comma-separated ids, or removes it.
+    /// Adds a page to jobs, or removes it.
     pub async fn change_page(
         &self,
         change: PageChange,
         caller: &Caller,
         project: &ProjectId,
-        ids: &str,
+        jobs: &ChosenIds,
         path: &str,
     ) -> Result<BulkResult, AppError> {
-        let known = |path: String| async move {
-            let known = self.store.known_pages(project, std::slice::from_ref(&path)).await?;
-            Ok::<_, StoreError>((known, path))
-        };
-        let paths = match change {
-            PageChange::Add => {
-                let path = self.written_page(project, path)?;
-                let path = path.ok_or_else(|| AppError::bad_input("The page is empty. Write its path."))?;
-                let (known, path) = known(path).await?;
-                [vec![stored_or_new(&known, &path)], known.labels(&path)].concat()
-            }
-            PageChange::Remove => {
-                let (known, path) = known(nfc(path).into_owned()).await?;
-                known.labels(&path)
-            }
-        };
-        Ok(BulkResult {
-            jobs: self.store.change_page(caller.authority(), change, project, &chosen(ids)?, &paths).await?,
-        })
+        let known = self.store.known_pages(project, &[path.to_owned()]).await?;
+        let mut paths = known.labels(path);
+        if matches!(change, PageChange::Add) {
+            paths.insert(0, stored_or_new(&known, path));
+        }
+        let by = caller.authority();
+        Ok(BulkResult { jobs: self.store.change_page(by, change, project, &jobs.0, &paths).await? })
     }
 }
 

@@ -191,7 +191,7 @@ impl Store {
         project: &ProjectId,
         filter: &JobFilter,
         most: usize,
-    ) -> Result<Vec<String>, StoreError> {
+    ) -> Result<Vec<JobId>, StoreError> {
         let positions = positions(self.dialect, project, filter, 0, most);
         let ids = self.dialect.json_values("p.job_id", &format!("({}) p", positions.sql()));
         let sql = format!("SELECT {}", self.dialect.json_column(&ids));

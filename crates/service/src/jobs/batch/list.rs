@@ -3,14 +3,13 @@
 use crate::caller::Caller;
 use crate::jobs::Jobs;
 use crate::jobs::batch::BatchError;
-use crate::jobs::find::{job_ids, page_number};
+use crate::jobs::find::page_number;
 use crate::jobs::intent::new_intent;
 use base::nfc::nfc;
 use base::prompt::Prompt;
 use model::batch::{Batch, BatchPage, NAME_MAX_CHARS};
 use model::error::AppError;
-use model::id::ProjectId;
-use model::limits::JOBS_OF_BATCH;
+use model::id::{JobId, ProjectId};
 use model::name::is_plain;
 use store::jobs::batches::FailedJob;
 
@@ -46,17 +45,16 @@ impl Jobs {
         self.batch(project, batch).await
     }
 
-    /// Queues a retry of each of the comma-separated `jobs` that failed or was not accepted and has no retry yet.
+    /// Queues a retry of each of `chosen` that failed or was not accepted and has no retry yet.
     /// Calling it again with the same jobs changes nothing.
     pub async fn retry_failed(
         &self,
         caller: &Caller,
         project: &ProjectId,
         batch: &str,
-        jobs: &str,
+        chosen: &[JobId],
     ) -> Result<Batch, AppError> {
         let prepared = self.prepared(project, batch).await?;
-        let chosen = job_ids(jobs, JOBS_OF_BATCH.most() as usize)?;
         let mut failed = self.store.failed_jobs(&prepared.id).await?;
         failed.retain(|job| chosen.contains(&job.id));
         let retry = |job: FailedJob| {

@@ -463,8 +463,8 @@ async fn mark(
     let project: ProjectId = caller.project(&project)?;
     let jobs = &caller.state().jobs;
     // A job of another project is missing.
-    jobs.get(&project, &job).await?;
-    jobs.mark(mark, caller.caller(), &project, &job).await?;
+    let id = jobs.get(&project, &job).await?.id;
+    jobs.mark(mark, caller.caller(), &project, id.into()).await?;
     Ok(Json((&jobs.get(&project, &job).await?).into()))
 }
 
