@@ -13,7 +13,7 @@ use model::id::optional;
 use model::saved_template::TemplateText;
 use model::saved_template::{SavedTemplate, TemplateForm};
 #[cfg(feature = "ssr")]
-use service::jobs::templates::PostedTemplate;
+use service::jobs::templates::{PromptTemplate, TemplateName, TypedTemplate};
 
 /// The project's templates by name, each with its scorecard. `cursor`: the header `docket-next` of an earlier part.
 #[server(prefix = "/api", endpoint = "templates/list")]
@@ -56,8 +56,10 @@ pub async fn save_template(
 ) -> Result<String, AppError> {
     let (caller, state) = guard::of::<SaveTemplate>()?;
     let project = caller.project(&project)?;
-    let posted = PostedTemplate { template: optional(template.as_deref())?, name, text };
-    let id = state.jobs.save_template(&caller, &project, posted).await?;
+    let prompt = PromptTemplate::parse(&text, state.jobs.prompt_max());
+    let parsed = name.parse::<TemplateName>().and_then(|name| Ok((name, prompt?)));
+    let typed = TypedTemplate { template: optional(template.as_deref())?, name, text };
+    let id = state.jobs.save_template(&caller, &project, typed, parsed).await?;
     leptos_axum::redirect(&format!("/p/{project}/templates"));
     Ok(id.to_string())
 }

@@ -1,6 +1,7 @@
 //! Validating, saving, changing and deleting templates.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
 use thiserror::Error;
 
@@ -23,12 +24,54 @@ const TEMPLATES_MAX: u32 = 100;
 /// The maximum number of placeholders per template.
 const PLACEHOLDERS_MAX: usize = 20;
 
-/// A submitted template, not yet validated.
-pub struct PostedTemplate {
+/// The form of a template as it was typed.
+pub struct TypedTemplate {
     /// `None` for a new one.
     pub template: Option<TemplateId>,
     pub name: String,
     pub text: String,
+}
+
+/// The name of a template: 1 to 80 visible characters, in NFC.
+#[derive(Debug, PartialEq, Eq)]
+pub struct TemplateName(String);
+
+/// The text of a template: not empty, normalized, not longer than the limit when it was parsed, and with a limited number of valid placeholders.
+#[derive(Debug, PartialEq, Eq)]
+pub struct PromptTemplate(String);
+
+impl FromStr for TemplateName {
+    type Err = TemplateError;
+
+    fn from_str(name: &str) -> Result<Self, TemplateError> {
+        let name = nfc(name);
+        let name = name.trim();
+        if !(1..=NAME_MAX_CHARS).contains(&name.chars().count()) || !is_plain(name) {
+            return Err(TemplateError::Name);
+        }
+        Ok(Self(name.to_owned()))
+    }
+}
+
+impl PromptTemplate {
+    /// Parses a text as typed, of at most `most` characters.
+    pub fn parse(text: &str, most: u32) -> Result<Self, TemplateError> {
+        let text = stored_text(text);
+        let length = text.chars().count();
+        if text.trim().is_empty() || text.contains('\0') || length > most as usize {
+            return Err(TemplateError::Text { length, most });
+        }
+        let placeholders = placeholders(&text);
+        if placeholders.len() > PLACEHOLDERS_MAX {
+            return Err(TemplateError::TooManyPlaceholders);
+        }
+        if let Some(reserved) =
+            placeholders.iter().find(|placeholder| RESERVED_PLACEHOLDERS.contains(placeholder))
+        {
+            return Err(TemplateError::Reserved((*reserved).to_owned()));
+        }
+        Ok(Self(text))
+    }
 }
 
 impl Jobs {
@@ -79,24 +122,28 @@ impl Jobs {
         Ok(TemplateForm { id, name, text, text_max: self.prompt_max() })
     }
 
-    /// Saves a new template or changes one. An invalid one is saved as a draft.
+    /// Saves what was parsed from a form, as a new template or a changed one. One that cannot be saved becomes a draft, as it was typed.
     pub async fn save_template(
         &self,
         caller: &Caller,
         project: &ProjectId,
-        posted: PostedTemplate,
+        typed: TypedTemplate,
+        parsed: Result<(TemplateName, PromptTemplate), TemplateError>,
     ) -> Result<TemplateId, AppError> {
-        let subject = subject(posted.template.as_ref());
+        let TypedTemplate { template, name, text } = typed;
+        let subject = subject(template.as_ref());
         let of = draft_key(caller, project, &subject);
-        let outcome = self.write_template(caller, project, &posted).await;
-        let worth_saving = !posted.text.contains('\0') && !posted.name.contains('\0');
+        let outcome = match parsed {
+            Ok((name, text)) => self.write_template(caller, project, template, &name, &text).await,
+            Err(error) => Err(error.into()),
+        };
+        let worth_saving = !text.contains('\0') && !name.contains('\0');
         match &outcome {
             Ok(_) => self.store.drop_draft(caller.authority(), of, Replaces::Any, None).await?,
             // Drafts have no name, and templates have no pages: the draft's pages field stores the name. A draft of a
             // missing template could not be opened.
             Err(error) if worth_saving && error.code != ErrorCode::NotFound => {
-                let (text, paths) = (posted.text.clone(), posted.name.clone());
-                let draft = Draft { text, paths, ..Draft::default() };
+                let draft = Draft { text, paths: name, ..Draft::default() };
                 self.store.save_draft(caller.authority(), of, &draft, None, Replaces::Any).await?;
             }
             Err(_) => {}
@@ -108,20 +155,17 @@ impl Jobs {
         &self,
         caller: &Caller,
         project: &ProjectId,
-        posted: &PostedTemplate,
+        template: Option<TemplateId>,
+        TemplateName(name): &TemplateName,
+        PromptTemplate(text): &PromptTemplate,
     ) -> Result<TemplateId, AppError> {
-        let posted_name = nfc(&posted.name);
-        let name = name(&posted_name)?;
-        let text = text(&posted.text, self.prompt_max())?;
-        let written = match &posted.template {
-            None => self.store.add_template(caller.authority(), project, name, &text, TEMPLATES_MAX).await,
-            Some(id) => {
-                let changed = self.store.change_template(caller.authority(), project, id, name, &text).await;
-                if matches!(changed, Ok(false)) {
-                    return Err(missing());
-                }
-                changed.map(|_| Some(id.clone()))
-            }
+        let by = caller.authority();
+        let written = match template {
+            None => self.store.add_template(by, project, name, text, TEMPLATES_MAX).await,
+            Some(id) => match self.store.change_template(by, project, &id, name, text).await {
+                Ok(false) => return Err(missing()),
+                changed => changed.map(|_| Some(id)),
+            },
         };
         match written {
             Ok(Some(id)) => Ok(id),
@@ -188,7 +232,7 @@ impl Jobs {
 
 /// Why a template, or its values, cannot be used.
 #[derive(Debug, PartialEq, Eq, Error)]
-enum TemplateError {
+pub enum TemplateError {
     #[error("A project has at most {TEMPLATES_MAX} templates. Delete an unused one first.")]
     TooMany,
     #[error("A template with that name already exists in this project. Choose another name.")]
@@ -221,39 +265,14 @@ fn draft_key<'a>(caller: &'a Caller, project: &'a ProjectId, subject: &'a str) -
     DraftKey { user_id: &caller.user.id, project, subject }
 }
 
-fn name(name: &str) -> Result<&str, TemplateError> {
-    let name = name.trim();
-    if !(1..=NAME_MAX_CHARS).contains(&name.chars().count()) || !is_plain(name) {
-        return Err(TemplateError::Name);
-    }
-    Ok(name)
-}
-
-fn text(text: &str, most: u32) -> Result<String, TemplateError> {
-    let text = stored_text(text);
-    let length = text.chars().count();
-    if text.trim().is_empty() || text.contains('\0') || length > most as usize {
-        return Err(TemplateError::Text { length, most });
-    }
-    let placeholders = placeholders(&text);
-    if placeholders.len() > PLACEHOLDERS_MAX {
-        return Err(TemplateError::TooManyPlaceholders);
-    }
-    if let Some(reserved) =
-        placeholders.iter().find(|placeholder| RESERVED_PLACEHOLDERS.contains(placeholder))
-    {
-        return Err(TemplateError::Reserved((*reserved).to_owned()));
-    }
-    Ok(text)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn template_name_has_1_to_80_characters() {
-        assert_eq!(name("  Check a page "), Ok("Check a page"));
+        let name = |name: &str| name.parse::<TemplateName>().map(|name| name.0);
+        assert_eq!(name("  Check a page ").as_deref(), Ok("Check a page"));
         assert!(name(&"é".repeat(NAME_MAX_CHARS)).is_ok());
         for wrong in ["", "  ", "a\nb", "a\0", &"x".repeat(NAME_MAX_CHARS + 1)] {
             assert!(name(wrong).is_err(), "{wrong:?}");
@@ -262,6 +281,7 @@ mod tests {
 
     #[test]
     fn template_text_has_a_limited_number_of_valid_placeholders() {
+        let text = |text: &str, most| PromptTemplate::parse(text, most).map(|text| text.0);
         assert_eq!(text("Check {{page}}\r\nnow", 100).as_deref(), Ok("Check {{page}}\nnow"));
         assert!(text(" \n", 100).is_err() && text("a\0", 100).is_err() && text("abc", 2).is_err());
         assert!(text("Do {{prompt}}", 100).is_err());
