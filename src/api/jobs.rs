@@ -166,7 +166,7 @@ pub async fn import_job(project: String, remote_id: String, note: Option<String>
 #[server(prefix = "/api", endpoint = "jobs/get")]
 pub async fn get_job(project: String, job: String, before: Option<u32>) -> Result<Job, AppError> {
     let (caller, state) = guard::of::<GetJob>()?;
-    let project = caller.project(&project)?;
+    let (project, job) = (caller.project(&project)?, job.parse()?);
     match before {
         Some(before) => state.jobs.get_before(&project, &job, before).await,
         None => state.jobs.get(&project, &job).await,
@@ -178,7 +178,7 @@ pub async fn get_job(project: String, job: String, before: Option<u32>) -> Resul
 pub async fn shown_job(project: String, job: &str, shown: ShownFollowUps) -> Result<Job, AppError> {
     let (caller, state) = guard::of::<GetJob>()?;
     let project = caller.project(&project)?;
-    state.jobs.get_shown(&project, job, shown).await
+    state.jobs.get_shown(&project, &job.parse()?, shown).await
 }
 
 /// A page of jobs that match the filters, at `cursor` from an earlier page, or with the number `page`.
@@ -277,7 +277,7 @@ pub async fn job_statuses(
 pub async fn check_job(project: String, job: String) -> Result<Job, AppError> {
     let (caller, state) = guard::of::<CheckJob>()?;
     let project = caller.project(&project)?;
-    let job = state.jobs.check(&caller, &project, &job).await?;
+    let job = state.jobs.check(&caller, &project, &job.parse()?).await?;
     forms::redirect_to(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(shortened::changed_job(job))
 }

@@ -34,7 +34,7 @@ pub async fn queue(project: String) -> Result<Queue, AppError> {
 pub async fn move_queued(project: String, message: String, to: String) -> Result<Queue, AppError> {
     let (caller, state) = guard::of::<MoveQueued>()?;
     let project = caller.project(&project)?;
-    let queue = state.jobs.move_queued(&caller, &project, &message, &to).await?;
+    let queue = state.jobs.move_queued(&caller, &project, &message.parse()?, to.parse()?).await?;
     forms::redirect_to(&format!("/p/{project}/queue"));
     shortened::changed_queue(queue)
 }
@@ -55,7 +55,7 @@ pub async fn try_queue(project: String) -> Result<(), AppError> {
 pub async fn cancel_queued(project: String, message: String) -> Result<Queue, AppError> {
     let (caller, state) = guard::of::<CancelQueued>()?;
     let project = caller.project(&project)?;
-    let queue = state.jobs.cancel_queued(&caller, &project, &message).await?;
+    let queue = state.jobs.cancel_queued(&caller, &project, &message.parse()?).await?;
     forms::redirect_to(&format!("/p/{project}/queue"));
     shortened::changed_queue(queue)
 }

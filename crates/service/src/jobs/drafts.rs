@@ -68,7 +68,7 @@ impl Jobs {
         }
         self.must_be_storable(&draft.text, &draft.paths)?;
         if let FormOf::FollowUp(job) = &form.of {
-            self.get(&form.project, job.as_str()).await?;
+            self.get(&form.project, job).await?;
         }
         match self.store.save_draft(caller.authority(), of, draft, intent, replaces).await? {
             None => self.unsaved(of, replaces).await,

@@ -77,24 +77,22 @@ impl FoundJobs {
 }
 
 impl Jobs {
-    pub async fn get(&self, project: &ProjectId, job: &str) -> Result<Job, AppError> {
-        let id: JobId = job.parse()?;
-        self.store.job(project, &id).await?.map(shortened::job).ok_or_else(no_such_job)
+    pub async fn get(&self, project: &ProjectId, job: &JobId) -> Result<Job, AppError> {
+        self.store.job(project, job).await?.map(shortened::job).ok_or_else(no_such_job)
     }
 
     /// As [`Jobs::get`], for the job's page: the texts of follow-ups that are not shown are empty.
     pub async fn get_shown(
         &self,
         project: &ProjectId,
-        job: &str,
+        job: &JobId,
         shown: ShownFollowUps,
     ) -> Result<Job, AppError> {
-        let id: JobId = job.parse()?;
-        self.store.shown_job(project, &id, shown).await?.ok_or_else(no_such_job)
+        self.store.shown_job(project, job, shown).await?.ok_or_else(no_such_job)
     }
 
     /// As [`Jobs::get`], with the follow-ups before number `before`.
-    pub async fn get_before(&self, project: &ProjectId, job: &str, before: u32) -> Result<Job, AppError> {
+    pub async fn get_before(&self, project: &ProjectId, job: &JobId, before: u32) -> Result<Job, AppError> {
         let mut job = self.get(project, job).await?;
         (job.follow_ups, job.earlier_follow_ups) = self.follow_ups_before(&job.id, before, u32::MAX).await?;
         Ok(shortened::job(job))

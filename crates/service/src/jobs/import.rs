@@ -29,6 +29,6 @@ impl Jobs {
         let imported = self.store.import(caller.authority(), &import, self.next_poll()).await;
         let job = imported.map_err(|error| conflict_or(error, caller, remote_id.as_str()))?;
         tracing::info!(%job, remote = remote.id, "job imported");
-        self.get(project, job.as_str()).await
+        self.get(project, &job).await
     }
 }

@@ -58,13 +58,12 @@ impl Jobs {
 
     /// Polls an untracked job on a person's request, at most once per interval. Tracks it again if it is still moving.
     /// Returns the current job.
-    pub async fn check(&self, caller: &Caller, project: &ProjectId, job: &str) -> Result<Job, AppError> {
+    pub async fn check(&self, caller: &Caller, project: &ProjectId, job: &JobId) -> Result<Job, AppError> {
         if self.get(project, job).await?.remote.is_none() {
             return Err(AppError::bad_input(
                 "The platform has not accepted this job, so there is nothing to check yet.",
             ));
         }
-        let id: JobId = job.parse()?;
         if let Some(pause) = self.governor.poll_pause(project).await? {
             return Err(pause.into());
         }
@@ -72,7 +71,7 @@ impl Jobs {
         let interval = i64::try_from(self.timing.poll_interval.as_millis()).unwrap_or(i64::MAX);
         let not_since = Timestamp::from_millis(now.as_millis().saturating_sub(interval));
         let next = now.after(self.timing.poll_interval);
-        if let Some(due) = self.store.claim_check(caller.authority(), project, &id, not_since, next).await? {
+        if let Some(due) = self.store.claim_check(caller.authority(), project, job, not_since, next).await? {
             // Only now, because it may be the probe after a failure.
             let permit = match self.governor.acquire_poll(project).await? {
                 PollPermit::Granted(permit) => permit,
@@ -83,7 +82,7 @@ impl Jobs {
             };
             let response = self.upstream.job(permit, project, &due.remote_id).await;
             if let Some(error) = self.record_response(&due, response).await.map_err(|error| {
-                tracing::error!(job = %id, error = format!("{error:#}"), "a check could not be recorded");
+                tracing::error!(%job, error = format!("{error:#}"), "a check could not be recorded");
                 AppError::database_unavailable()
             })? {
                 self.store.stop_tracking(&self.work, &due).await?;

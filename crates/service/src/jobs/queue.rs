@@ -4,9 +4,9 @@ use crate::caller::Caller;
 use crate::jobs::Jobs;
 use clients::upstream::governor::Scope;
 use model::error::AppError;
-use model::id::{MessageId, ProjectId};
+use model::id::{JobId, MessageId, ProjectId};
 use model::job::Job;
-use model::queue::{Queue, QueueEntry, WaitReason};
+use model::queue::{Move, Queue, QueueEntry, WaitReason};
 use model::time::Timestamp;
 use store::jobs::queue::QueuedMessage;
 
@@ -34,18 +34,16 @@ impl Jobs {
         Ok(Queue { waiting, no_credits_until, next: None })
     }
 
-    /// Moves a prompt in its queue: `to` is `first`, `up` or `down`.
+    /// Moves a prompt in its queue.
     pub async fn move_queued(
         &self,
         caller: &Caller,
         project: &ProjectId,
-        message: &str,
-        to: &str,
+        message: &MessageId,
+        to: Move,
     ) -> Result<Queue, AppError> {
-        let message: MessageId = message.parse()?;
-        let to = to.parse()?;
-        if !self.store.move_in_queue(caller.authority(), project, &message, to).await? {
-            return Err(self.not_waiting(project, &message).await?);
+        if !self.store.move_in_queue(caller.authority(), project, message, to).await? {
+            return Err(self.not_waiting(project, message).await?);
         }
         self.queue(project).await
     }
@@ -68,20 +66,24 @@ impl Jobs {
         &self,
         caller: &Caller,
         project: &ProjectId,
-        message: &str,
+        message: &MessageId,
     ) -> Result<Queue, AppError> {
-        let message: MessageId = message.parse()?;
         let reason = cancelled_by(caller);
-        if self.store.cancel(caller.authority(), project, std::slice::from_ref(&message), &reason).await? == 0
+        if self.store.cancel(caller.authority(), project, std::slice::from_ref(message), &reason).await? == 0
         {
-            return Err(self.not_waiting(project, &message).await?);
+            return Err(self.not_waiting(project, message).await?);
         }
         self.announce_outcome();
         self.queue(project).await
     }
 
     /// Cancels all queued prompts of a job.
-    pub async fn cancel_job(&self, caller: &Caller, project: &ProjectId, job: &str) -> Result<Job, AppError> {
+    pub async fn cancel_job(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        job: &JobId,
+    ) -> Result<Job, AppError> {
         let found = self.get(project, job).await?;
         let queued = self.queued(project).await?.into_iter().filter(|message| message.job == found.id);
         let queued: Vec<MessageId> = queued.map(|message| message.message).collect();

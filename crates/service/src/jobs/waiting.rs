@@ -122,7 +122,7 @@ impl Jobs {
     pub async fn get_after_end(
         &self,
         project: &ProjectId,
-        job: &str,
+        job: &JobId,
         person: &str,
         most: Duration,
     ) -> Result<Job, AppError> {

@@ -275,6 +275,7 @@ pub(super) async fn cancel_job(
 ) -> Result<Response, Problem> {
     caller.needs(Scope::JobsWrite)?;
     let project = caller.project(&project)?;
+    let job = job.parse().map_err(AppError::from)?;
     let job = caller.state().jobs.cancel_job(caller.caller(), &project, &job).await?;
     Ok(respond_to_change(&caller, StatusCode::OK, ChangedJob::from(&job), job).await)
 }
@@ -407,8 +408,8 @@ pub(super) async fn get(
     if wait > WAIT_MAX {
         return Err(AppError::bad_input("“wait” is at most 60 seconds.").into());
     }
-    let owner = caller.caller();
-    Ok(caller.state().jobs.get_after_end(&project, job, &owner.user.id, wait).await?)
+    let (owner, job) = (caller.caller(), job.parse().map_err(AppError::from)?);
+    Ok(caller.state().jobs.get_after_end(&project, &job, &owner.user.id, wait).await?)
 }
 
 /// Sends a follow-up.
@@ -461,10 +462,10 @@ async fn mark(
 ) -> Result<Json<ChangedJob>, Problem> {
     caller.needs(Scope::JobsWrite)?;
     let project: ProjectId = caller.project(&project)?;
-    let jobs = &caller.state().jobs;
+    let (jobs, job): (_, JobId) = (&caller.state().jobs, job.parse().map_err(AppError::from)?);
     // A job of another project is missing.
-    let id = jobs.get(&project, &job).await?.id;
-    jobs.mark(mark, caller.caller(), &project, id.into()).await?;
+    jobs.get(&project, &job).await?;
+    jobs.mark(mark, caller.caller(), &project, job.clone().into()).await?;
     Ok(Json((&jobs.get(&project, &job).await?).into()))
 }
 
