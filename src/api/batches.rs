@@ -24,7 +24,8 @@ use service::response_size::shortened;
 pub async fn batch_form(project: String, from: Option<String>) -> Result<BatchForm, AppError> {
     let (caller, state) = guard::of::<GetBatchForm>()?;
     let project = caller.project(&project)?;
-    state.jobs.batch_form(&caller, &project, from.as_deref()).await
+    let from = from.as_deref().map(str::parse).transpose()?;
+    state.jobs.batch_form(&caller, &project, from.as_ref()).await
 }
 
 /// Validates and stores a batch for preview. `prompt` is the prompt template, `values` is CSV with one record per job,
@@ -74,7 +75,7 @@ pub async fn use_template(
 pub async fn start_batch(project: String, batch: String) -> Result<Batch, AppError> {
     let (caller, state) = guard::of::<StartBatch>()?;
     let project = caller.project(&project)?;
-    let batch = state.jobs.start_batch(&caller, &project, &batch).await?;
+    let batch = state.jobs.start_batch(&caller, &project, &batch.parse()?).await?;
     forms::redirect_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
     shortened::changed_batch(batch)
 }
@@ -90,7 +91,7 @@ pub async fn get_batch(project: String, batch: String, cursor: Option<String>) -
 pub async fn batch(project: String, batch: String) -> Result<Batch, AppError> {
     let (caller, state) = guard::of::<GetBatch>()?;
     let project = caller.project(&project)?;
-    state.jobs.batch(&project, &batch).await
+    state.jobs.batch(&project, &batch.parse()?).await
 }
 
 /// Cancels the prompts of a batch that are still queued.
@@ -98,7 +99,7 @@ pub async fn batch(project: String, batch: String) -> Result<Batch, AppError> {
 pub async fn cancel_batch(project: String, batch: String) -> Result<Batch, AppError> {
     let (caller, state) = guard::of::<CancelBatch>()?;
     let project = caller.project(&project)?;
-    let batch = state.jobs.cancel_batch(&caller, &project, &batch).await?;
+    let batch = state.jobs.cancel_batch(&caller, &project, &batch.parse()?).await?;
     forms::redirect_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
     shortened::changed_batch(batch)
 }
@@ -124,7 +125,7 @@ pub async fn unstarted_batches(project: String) -> Result<Vec<UnstartedBatch>, A
 pub async fn discard_batch(project: String, batch: String) -> Result<(), AppError> {
     let (caller, state) = guard::of::<DiscardBatch>()?;
     let project = caller.project(&project)?;
-    state.jobs.discard_batch(&caller, &project, &batch).await
+    state.jobs.discard_batch(&caller, &project, &batch.parse()?).await
 }
 
 /// Names a batch: at most 80 characters. An empty `name` is replaced by the first line of its template.
@@ -132,7 +133,7 @@ pub async fn discard_batch(project: String, batch: String) -> Result<(), AppErro
 pub async fn rename_batch(project: String, batch: String, name: String) -> Result<Batch, AppError> {
     let (caller, state) = guard::of::<RenameBatch>()?;
     let project = caller.project(&project)?;
-    let batch = state.jobs.rename_batch(&caller, &project, &batch, &name).await?;
+    let batch = state.jobs.rename_batch(&caller, &project, &batch.parse()?, &name).await?;
     forms::redirect_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
     shortened::changed_batch(batch)
 }
@@ -143,7 +144,7 @@ pub async fn retry_failed(project: String, batch: String, jobs: String) -> Resul
     let (caller, state) = guard::of::<RetryFailed>()?;
     let project = caller.project(&project)?;
     let jobs = job_ids(&jobs, JOBS_OF_BATCH.most() as usize)?;
-    let batch = state.jobs.retry_failed(&caller, &project, &batch, &jobs).await?;
+    let batch = state.jobs.retry_failed(&caller, &project, &batch.parse()?, &jobs).await?;
     forms::redirect_to(&format!("/p/{}/batches/{}", batch.project, batch.id));
     shortened::changed_batch(batch)
 }

@@ -93,7 +93,7 @@ impl Jobs {
         &self,
         caller: &Caller,
         project: &ProjectId,
-        batch: &str,
+        batch: &BatchId,
     ) -> Result<Batch, AppError> {
         let prepared = self.prepared(project, batch).await?;
         let lines = self.lines(project, &prepared.template, &prepared.list).await?;
@@ -103,7 +103,7 @@ impl Jobs {
         self.batch(project, batch).await
     }
 
-    pub async fn batch(&self, project: &ProjectId, batch: &str) -> Result<Batch, AppError> {
+    pub async fn batch(&self, project: &ProjectId, batch: &BatchId) -> Result<Batch, AppError> {
         let prepared = self.prepared(project, batch).await?;
         self.shown(prepared).await
     }
@@ -113,7 +113,7 @@ impl Jobs {
         &self,
         caller: &Caller,
         project: &ProjectId,
-        batch: &str,
+        batch: &BatchId,
     ) -> Result<Batch, AppError> {
         let prepared = self.prepared(project, batch).await?;
         let waiting = self.store.queued_of_batch(&prepared.id).await?;
@@ -128,7 +128,7 @@ impl Jobs {
         &self,
         caller: &Caller,
         project: &ProjectId,
-        from: Option<&str>,
+        from: Option<&BatchId>,
     ) -> Result<BatchForm, AppError> {
         let intent = new_intent()?;
         if let Some(from) = from {
@@ -145,9 +145,8 @@ impl Jobs {
         Ok(BatchForm { intent, text, values, template: optional(Some(&template))?, problem })
     }
 
-    async fn prepared(&self, project: &ProjectId, batch: &str) -> Result<PreparedBatch, AppError> {
-        let id: BatchId = batch.parse()?;
-        let prepared = self.store.batch(project, &id).await?;
+    async fn prepared(&self, project: &ProjectId, batch: &BatchId) -> Result<PreparedBatch, AppError> {
+        let prepared = self.store.batch(project, batch).await?;
         prepared.ok_or_else(|| AppError::not_found("That batch does not exist in this project."))
     }
 

@@ -9,7 +9,7 @@ use base::nfc::nfc;
 use base::prompt::Prompt;
 use model::batch::{Batch, BatchPage, NAME_MAX_CHARS};
 use model::error::AppError;
-use model::id::{JobId, ProjectId};
+use model::id::{BatchId, JobId, ProjectId};
 use model::name::is_plain;
 use store::jobs::batches::FailedJob;
 
@@ -32,7 +32,7 @@ impl Jobs {
         &self,
         caller: &Caller,
         project: &ProjectId,
-        batch: &str,
+        batch: &BatchId,
         name: &str,
     ) -> Result<Batch, AppError> {
         let prepared = self.prepared(project, batch).await?;
@@ -51,7 +51,7 @@ impl Jobs {
         &self,
         caller: &Caller,
         project: &ProjectId,
-        batch: &str,
+        batch: &BatchId,
         chosen: &[JobId],
     ) -> Result<Batch, AppError> {
         let prepared = self.prepared(project, batch).await?;

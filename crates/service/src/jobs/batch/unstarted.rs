@@ -21,10 +21,9 @@ impl Jobs {
         &self,
         caller: &Caller,
         project: &ProjectId,
-        batch: &str,
+        batch: &BatchId,
     ) -> Result<(), AppError> {
-        let id: BatchId = batch.parse()?;
-        if self.store.discard_batch(caller.authority(), project, &id, &caller.user.id).await? {
+        if self.store.discard_batch(caller.authority(), project, batch, &caller.user.id).await? {
             return Ok(());
         }
         match self.prepared(project, batch).await?.started_at {
