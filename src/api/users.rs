@@ -34,7 +34,7 @@ pub async fn list_people() -> Result<People, AppError> {
 #[server(name = GetPerson, prefix = "/api", endpoint = "users/get")]
 pub async fn get_person(user: String) -> Result<ManagedPerson, AppError> {
     let (caller, state) = guard::of::<GetPerson>()?;
-    state.people.one(&caller, &user).await
+    state.people.one(&caller, &user.parse()?).await
 }
 
 /// Invites a person; the `secret` in the response is a one-time link, shown once.
@@ -47,7 +47,7 @@ pub async fn invite_person(
 ) -> Result<Confirmation, AppError> {
     let (caller, state) = guard::of::<InvitePerson>()?;
     let projects = ProjectFields { access: access.as_deref(), selected: projects.as_deref() };
-    let outcome = state.people.invite(&caller, &name, &role, projects).await;
+    let outcome = state.people.invite(&caller, &name, role.parse()?, projects).await;
     flash::respond(USERS, outcome)
 }
 
@@ -55,7 +55,7 @@ pub async fn invite_person(
 #[server(prefix = "/api", endpoint = "users/renew")]
 pub async fn renew_invitation(user: String) -> Result<Confirmation, AppError> {
     let (caller, state) = guard::of::<RenewInvitation>()?;
-    let outcome = state.people.renew(&caller, &user).await;
+    let outcome = state.people.renew(&caller, &user.parse()?).await;
     flash::respond(&links::person(&user), outcome)
 }
 
@@ -63,7 +63,7 @@ pub async fn renew_invitation(user: String) -> Result<Confirmation, AppError> {
 #[server(prefix = "/api", endpoint = "users/release-invitation")]
 pub async fn release_invitation(user: String) -> Result<Confirmation, AppError> {
     let (caller, state) = guard::of::<ReleaseInvitation>()?;
-    let outcome = state.people.release_invitation(&caller, &user).await;
+    let outcome = state.people.release_invitation(&caller, &user.parse()?).await;
     flash::respond(&links::person(&user), outcome)
 }
 
@@ -71,7 +71,7 @@ pub async fn release_invitation(user: String) -> Result<Confirmation, AppError> 
 #[server(prefix = "/api", endpoint = "users/withdraw")]
 pub async fn withdraw_invitation(user: String) -> Result<Confirmation, AppError> {
     let (caller, state) = guard::of::<WithdrawInvitation>()?;
-    let outcome = state.people.withdraw(&caller, &user).await;
+    let outcome = state.people.withdraw(&caller, &user.parse()?).await;
     flash::respond(USERS, outcome)
 }
 
@@ -85,7 +85,7 @@ pub async fn change_person(
 ) -> Result<Confirmation, AppError> {
     let (caller, state) = guard::of::<ChangePerson>()?;
     let projects = ProjectFields { access: access.as_deref(), selected: projects.as_deref() };
-    let outcome = state.people.change(&caller, &user, &role, projects).await;
+    let outcome = state.people.change(&caller, &user.parse()?, role.parse()?, projects).await;
     flash::respond(&links::person(&user), outcome)
 }
 
@@ -93,7 +93,7 @@ pub async fn change_person(
 #[server(prefix = "/api", endpoint = "users/disable")]
 pub async fn disable_person(user: String) -> Result<Confirmation, AppError> {
     let (caller, state) = guard::of::<DisablePerson>()?;
-    let outcome = state.people.disable(&caller, &user).await;
+    let outcome = state.people.disable(&caller, &user.parse()?).await;
     flash::respond(&links::person(&user), outcome)
 }
 
@@ -101,7 +101,7 @@ pub async fn disable_person(user: String) -> Result<Confirmation, AppError> {
 #[server(prefix = "/api", endpoint = "users/enable")]
 pub async fn enable_person(user: String) -> Result<Confirmation, AppError> {
     let (caller, state) = guard::of::<EnablePerson>()?;
-    let outcome = state.people.enable(&caller, &user).await;
+    let outcome = state.people.enable(&caller, &user.parse()?).await;
     flash::respond(&links::person(&user), outcome)
 }
 
@@ -109,7 +109,7 @@ pub async fn enable_person(user: String) -> Result<Confirmation, AppError> {
 #[server(prefix = "/api", endpoint = "users/sign-out")]
 pub async fn sign_person_out(user: String) -> Result<Confirmation, AppError> {
     let (caller, state) = guard::of::<SignPersonOut>()?;
-    let outcome = state.people.sign_out(&caller, &user).await;
+    let outcome = state.people.sign_out(&caller, &user.parse()?).await;
     flash::respond(&links::person(&user), outcome)
 }
 
@@ -117,7 +117,7 @@ pub async fn sign_person_out(user: String) -> Result<Confirmation, AppError> {
 #[server(prefix = "/api", endpoint = "users/release-prompts")]
 pub async fn release_prompts(user: String) -> Result<Confirmation, AppError> {
     let (caller, state) = guard::of::<ReleasePrompts>()?;
-    let outcome = state.people.release_prompts(&caller, &user).await;
+    let outcome = state.people.release_prompts(&caller, &user.parse()?).await;
     flash::respond(USERS, outcome)
 }
 
@@ -125,7 +125,7 @@ pub async fn release_prompts(user: String) -> Result<Confirmation, AppError> {
 #[server(prefix = "/api", endpoint = "users/cancel-prompts")]
 pub async fn cancel_prompts(user: String) -> Result<Confirmation, AppError> {
     let (caller, state) = guard::of::<CancelPrompts>()?;
-    let outcome = state.people.cancel_prompts(&caller, &user).await;
+    let outcome = state.people.cancel_prompts(&caller, &user.parse()?).await;
     flash::respond(USERS, outcome)
 }
 
@@ -133,7 +133,7 @@ pub async fn cancel_prompts(user: String) -> Result<Confirmation, AppError> {
 #[server(prefix = "/api", endpoint = "users/password-link")]
 pub async fn create_password_link(user: String) -> Result<Confirmation, AppError> {
     let (caller, state) = guard::of::<CreatePasswordLink>()?;
-    let outcome = state.people.create_password_link(&caller, &user).await;
+    let outcome = state.people.create_password_link(&caller, &user.parse()?).await;
     flash::respond(&links::person(&user), outcome)
 }
 
@@ -141,6 +141,6 @@ pub async fn create_password_link(user: String) -> Result<Confirmation, AppError
 #[server(prefix = "/api", endpoint = "users/reset-second-factor")]
 pub async fn reset_second_factor(user: String) -> Result<Confirmation, AppError> {
     let (caller, state) = guard::of::<ResetSecondFactor>()?;
-    let outcome = state.people.reset_second_factor(&caller, &user).await;
+    let outcome = state.people.reset_second_factor(&caller, &user.parse()?).await;
     flash::respond(&links::person(&user), outcome)
 }

@@ -57,8 +57,7 @@ impl People {
     }
 
     /// One person, for the page that manages them.
-    pub async fn one(&self, caller: &Caller, user: &str) -> Result<ManagedPerson, AppError> {
-        let user: PersonId = user.parse()?;
+    pub async fn one(&self, caller: &Caller, user: &PersonId) -> Result<ManagedPerson, AppError> {
         let person = self.listed(caller, user.as_str()).await?.pop().ok_or_else(gone)?;
         Ok(ManagedPerson { person, projects: self.projects.current().to_vec() })
     }
@@ -99,11 +98,10 @@ impl People {
         &self,
         caller: &Caller,
         name: &str,
-        role: &str,
+        role: Role,
         projects: ProjectFields<'_>,
     ) -> Result<Confirmation, AppError> {
         let name = username::parse_typed(name.trim())?;
-        let role: Role = role.parse()?;
         let projects = given(projects, &self.projects.current(), &GivenProjects::default())?;
         let (secret, now) = (token::new(), self.clock.now());
         let link = LinkToken { hash: token::hash(&secret), expires_at: now.plus_seconds(LINK_SECONDS) };
@@ -117,7 +115,7 @@ impl People {
     }
 
     /// Creates a new link for a person who has not accepted the invitation; the old one becomes invalid.
-    pub async fn renew(&self, caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
+    pub async fn renew(&self, caller: &Caller, user: &PersonId) -> Result<Confirmation, AppError> {
         let (user, secret) = (self.found(user).await?, token::new());
         let now = self.clock.now();
         let link = LinkToken { hash: token::hash(&secret), expires_at: now.plus_seconds(LINK_SECONDS) };
@@ -129,7 +127,11 @@ impl People {
     }
 
     /// Makes an invitation valid again that was suspended because its author was disabled or demoted.
-    pub async fn release_invitation(&self, caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
+    pub async fn release_invitation(
+        &self,
+        caller: &Caller,
+        user: &PersonId,
+    ) -> Result<Confirmation, AppError> {
         let user = self.found(user).await?;
         if !self.store.release_invitation(caller.authority(), &user.id).await? {
             return Err(AppError::conflict(format!(
@@ -142,7 +144,7 @@ impl People {
     }
 
     /// Withdraws an invitation.
-    pub async fn withdraw(&self, caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
+    pub async fn withdraw(&self, caller: &Caller, user: &PersonId) -> Result<Confirmation, AppError> {
         let user = self.found(user).await?;
         if !self.store.withdraw_invitation(caller.authority(), &user.id).await? {
             return Err(already_accepted(&user));
@@ -158,12 +160,11 @@ impl People {
     pub async fn change(
         &self,
         caller: &Caller,
-        user: &str,
-        role: &str,
+        user: &PersonId,
+        role: Role,
         projects: ProjectFields<'_>,
     ) -> Result<Confirmation, AppError> {
         let user = self.found(user).await?;
-        let role: Role = role.parse()?;
         let projects = given(projects, &self.projects.current(), &user.projects)?;
         if !self.store.set_access(caller.authority(), &user.id, role, &projects).await? {
             return Err(last_administrator(&user));
@@ -177,7 +178,7 @@ impl People {
     }
 
     /// Disables a person, from their next request on.
-    pub async fn disable(&self, caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
+    pub async fn disable(&self, caller: &Caller, user: &PersonId) -> Result<Confirmation, AppError> {
         let user = self.found(user).await?;
         if !self.store.set_disabled(caller.authority(), &user.name, true).await? {
             return Err(last_administrator(&user));
@@ -187,7 +188,7 @@ impl People {
     }
 
     /// Enables a person again.
-    pub async fn enable(&self, caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
+    pub async fn enable(&self, caller: &Caller, user: &PersonId) -> Result<Confirmation, AppError> {
         let user = self.found(user).await?;
         self.store.set_disabled(caller.authority(), &user.name, false).await?;
         tracing::info!(name = user.name, by = caller.user.name, "person enabled");
@@ -195,7 +196,7 @@ impl People {
     }
 
     /// Releases a person's suspended prompts, so that they are sent.
-    pub async fn release_prompts(&self, caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
+    pub async fn release_prompts(&self, caller: &Caller, user: &PersonId) -> Result<Confirmation, AppError> {
         let user = self.found(user).await?;
         let released = self.store.release_on_hold(caller.authority(), &user.id).await?;
         tracing::info!(name = user.name, released, by = caller.user.name, "prompts released from hold");
@@ -207,7 +208,7 @@ impl People {
     }
 
     /// Cancels a person's suspended prompts: their texts remain, and nothing is sent.
-    pub async fn cancel_prompts(&self, caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
+    pub async fn cancel_prompts(&self, caller: &Caller, user: &PersonId) -> Result<Confirmation, AppError> {
         let user = self.found(user).await?;
         let reason = cancelled_by(caller);
         let cancelled = self.store.cancel_on_hold(caller.authority(), &user.id, &reason).await?;
@@ -222,7 +223,7 @@ impl People {
     }
 
     /// Ends all sessions of a person.
-    pub async fn sign_out(&self, caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
+    pub async fn sign_out(&self, caller: &Caller, user: &PersonId) -> Result<Confirmation, AppError> {
         let user = self.found(user).await?;
         self.store.end_all_sessions(caller.authority(), &user.id).await?;
         tracing::info!(name = user.name, by = caller.user.name, "signed out everywhere");
@@ -234,10 +235,8 @@ impl People {
         one_time_link::url(&self.public_url, secret)
     }
 
-    async fn found(&self, user: &str) -> Result<User, AppError> {
-        let user: PersonId = user.parse()?;
-        let user = self.store.user_by_id(user.as_str()).await?;
-        user.ok_or_else(gone)
+    async fn found(&self, user: &PersonId) -> Result<User, AppError> {
+        self.store.user_by_id(user.as_str()).await?.ok_or_else(gone)
     }
 }
 

@@ -7,13 +7,18 @@ use crate::auth::token;
 use crate::caller::Caller;
 use model::error::AppError;
 use model::flash::Confirmation;
+use model::id::PersonId;
 use store::accounts::one_time_links::LinkToken;
 use store::accounts::users::User;
 
 impl People {
     /// Creates a one-time link with which a person sets a new password. Their earlier link becomes invalid. Their password
     /// remains valid until the link is used.
-    pub async fn create_password_link(&self, caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
+    pub async fn create_password_link(
+        &self,
+        caller: &Caller,
+        user: &PersonId,
+    ) -> Result<Confirmation, AppError> {
         let (user, secret) = (self.other(caller, user).await?, token::new());
         if user.password_hash.is_empty() {
             return Err(AppError::conflict(format!("{} has no password in Docket.", user.name)));
@@ -32,7 +37,11 @@ impl People {
     }
 
     /// Removes a person's authenticator, passkeys and recovery codes, and ends their sessions.
-    pub async fn reset_second_factor(&self, caller: &Caller, user: &str) -> Result<Confirmation, AppError> {
+    pub async fn reset_second_factor(
+        &self,
+        caller: &Caller,
+        user: &PersonId,
+    ) -> Result<Confirmation, AppError> {
         let user = self.other(caller, user).await?;
         if !self.store.reset_second_factors(caller.authority(), &user.id).await? {
             return Err(AppError::conflict(format!(
@@ -48,7 +57,7 @@ impl People {
     }
 
     /// A person other than the caller.
-    async fn other(&self, caller: &Caller, user: &str) -> Result<User, AppError> {
+    async fn other(&self, caller: &Caller, user: &PersonId) -> Result<User, AppError> {
         let user = self.found(user).await?;
         if user.id == caller.user.id {
             return Err(AppError::conflict(
