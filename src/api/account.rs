@@ -37,7 +37,7 @@ pub async fn change_password(old: String, new: String) -> Result<Confirmation, A
 #[server(prefix = "/api", endpoint = "account/sign-out")]
 pub async fn end_session(session: String) -> Result<Confirmation, AppError> {
     let (caller, state) = guard::of::<EndSession>()?;
-    let outcome = state.own_account.sign_out(&caller, &session).await;
+    let outcome = state.own_account.sign_out(&caller, &session.parse()?).await;
     flash::respond(ACCOUNT, outcome)
 }
 

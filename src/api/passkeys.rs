@@ -72,7 +72,7 @@ pub async fn add_passkey(name: String, credential: String) -> Result<Confirmatio
 #[server(prefix = "/api", endpoint = "passkeys/rename")]
 pub async fn rename_passkey(passkey: String, name: String) -> Result<Confirmation, AppError> {
     let (caller, state) = guard::of::<RenamePasskey>()?;
-    let renamed = state.passkeys.rename(caller.authorization(), &passkey, &name).await;
+    let renamed = state.passkeys.rename(caller.authorization(), &passkey.parse()?, &name).await;
     flash::respond(ACCOUNT, renamed.map(|()| Confirmation::new("The passkey was renamed.")))
 }
 
@@ -86,7 +86,7 @@ pub async fn remove_passkey(
 ) -> Result<Confirmation, AppError> {
     let (caller, state) = guard::of::<RemovePasskey>()?;
     let fields = challenge::proof_fields(password, code, credential, &state.public_url);
-    let removed = state.own_account.remove_passkey(&caller, &passkey, fields).await;
+    let removed = state.own_account.remove_passkey(&caller, &passkey.parse()?, fields).await;
     let confirmation = removed.map(|still_on| match still_on {
         true => Confirmation::new(
             "The passkey was removed. It no longer signs you in; remove it from your device too.",

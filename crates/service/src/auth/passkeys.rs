@@ -168,9 +168,13 @@ impl Passkeys {
     }
 
     /// Renames a passkey.
-    pub async fn rename(&self, request: &Authorization, passkey: &str, name: &str) -> Result<(), AppError> {
-        let (id, name): (PasskeyId, _) = (passkey.parse()?, checked_name(name)?);
-        match self.store.rename_passkey(request.into(), id.as_str(), name).await? {
+    pub async fn rename(
+        &self,
+        request: &Authorization,
+        passkey: &PasskeyId,
+        name: &str,
+    ) -> Result<(), AppError> {
+        match self.store.rename_passkey(request.into(), passkey.as_str(), checked_name(name)?).await? {
             true => Ok(()),
             false => Err(PasskeyError::Gone.into()),
         }

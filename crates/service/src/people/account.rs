@@ -91,8 +91,7 @@ impl OwnAccount {
     }
 
     /// Ends one of the caller's sessions.
-    pub async fn sign_out(&self, caller: &Caller, session: &str) -> Result<Confirmation, AppError> {
-        let session: SessionId = session.parse()?;
+    pub async fn sign_out(&self, caller: &Caller, session: &SessionId) -> Result<Confirmation, AppError> {
         if !self.store.end_session(caller.authority(), session.as_str()).await? {
             return Err(AppError::not_found(
                 "That session has already ended. Reload the page to see the current ones.",

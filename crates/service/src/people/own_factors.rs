@@ -34,12 +34,11 @@ impl OwnAccount {
     pub async fn remove_passkey(
         &self,
         caller: &Caller,
-        passkey: &str,
+        passkey: &PasskeyId,
         fields: ProofFields,
     ) -> Result<bool, AppError> {
-        let id: PasskeyId = passkey.parse()?;
         let proof = self.proof(caller, fields, Action::PasskeyRemove).await?;
-        self.passkeys.remove(caller.authorization(), &id, proof).await
+        self.passkeys.remove(caller.authorization(), passkey, proof).await
     }
 
     async fn proof(&self, caller: &Caller, fields: ProofFields, action: Action) -> Result<Proof, AppError> {
