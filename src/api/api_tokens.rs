@@ -52,9 +52,9 @@ pub async fn create_token(
     let (caller, state) = guard::of::<CreateToken>()?;
     let fields = TokenFields {
         name: &name,
-        scopes: scopes.as_deref().unwrap_or_default(),
+        scopes: scopes.unwrap_or_default().parse()?,
         projects: ProjectFields { access: access.as_deref(), selected: projects.as_deref() },
-        days: days.as_deref().unwrap_or_default(),
+        days: days.unwrap_or_default().parse()?,
     };
     let outcome = state.api_tokens.create(&caller, fields, password.unwrap_or_default()).await;
     flash::respond(TOKENS, outcome)
@@ -64,7 +64,7 @@ pub async fn create_token(
 #[server(prefix = "/api", endpoint = "tokens/revoke")]
 pub async fn revoke_token(token: String) -> Result<Confirmation, AppError> {
     let (caller, state) = guard::of::<RevokeToken>()?;
-    let outcome = state.api_tokens.revoke(&caller, &token).await;
+    let outcome = state.api_tokens.revoke(&caller, &token.parse()?).await;
     flash::respond(TOKENS, outcome)
 }
 
@@ -72,6 +72,6 @@ pub async fn revoke_token(token: String) -> Result<Confirmation, AppError> {
 #[server(prefix = "/api", endpoint = "tokens/revoke-any")]
 pub async fn revoke_any_token(token: String) -> Result<Confirmation, AppError> {
     let (caller, state) = guard::of::<RevokeAnyToken>()?;
-    let outcome = state.api_tokens.revoke_any(&caller, &token).await;
+    let outcome = state.api_tokens.revoke_any(&caller, &token.parse()?).await;
     flash::respond(ALL_TOKENS, outcome)
 }

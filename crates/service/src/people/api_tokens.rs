@@ -17,14 +17,12 @@ use store::Store;
 use store::accounts::api_tokens::{AddedToken, NewApiToken};
 
 /// The fields of the form for a new token.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct TokenFields<'a> {
     pub name: &'a str,
-    /// Comma-separated.
-    pub scopes: &'a str,
+    pub scopes: Scopes,
     pub projects: ProjectFields<'a>,
-    /// Empty for the default.
-    pub days: &'a str,
+    pub days: TokenDays,
 }
 
 /// The API tokens of people.
@@ -66,11 +64,9 @@ impl ApiTokens {
     ) -> Result<Confirmation, AppError> {
         let Caller { user, client_ip, .. } = caller;
         let name = checked_name(fields.name)?;
-        let scopes: Scopes = fields.scopes.parse()?;
-        must_permit(user.role, &scopes)?;
+        must_permit(user.role, &fields.scopes)?;
         let projects = given(fields.projects, &caller.projects(), &GivenProjects::default())?;
         must_have_one(&projects)?;
-        let days: TokenDays = fields.days.parse()?;
         if !user.password_hash.is_empty() {
             self.current_password.check(user, *client_ip, password).await?;
         }
@@ -80,9 +76,9 @@ impl ApiTokens {
             name: &name,
             hash: &token.hash(),
             last_four: token.last_four(),
-            scopes: &scopes,
+            scopes: &fields.scopes,
             projects: &projects,
-            expires_at: days.after(now),
+            expires_at: fields.days.after(now),
         };
         match self.store.add_api_token(caller.authority(), &new).await? {
             AddedToken::Done(id) => {
@@ -97,28 +93,27 @@ impl ApiTokens {
     }
 
     /// Revokes one of the caller's tokens.
-    pub async fn revoke(&self, caller: &Caller, token: &str) -> Result<Confirmation, AppError> {
+    pub async fn revoke(&self, caller: &Caller, token: &ApiTokenId) -> Result<Confirmation, AppError> {
         self.revoke_of(caller, token, Some(&caller.user.id)).await
     }
 
     /// Revokes a token of anyone.
-    pub async fn revoke_any(&self, caller: &Caller, token: &str) -> Result<Confirmation, AppError> {
+    pub async fn revoke_any(&self, caller: &Caller, token: &ApiTokenId) -> Result<Confirmation, AppError> {
         self.revoke_of(caller, token, None).await
     }
 
     async fn revoke_of(
         &self,
         caller: &Caller,
-        token: &str,
+        token: &ApiTokenId,
         owner: Option<&str>,
     ) -> Result<Confirmation, AppError> {
-        let id: ApiTokenId = token.parse()?;
-        if !self.store.revoke_api_token(caller.authority(), &id, owner).await? {
+        if !self.store.revoke_api_token(caller.authority(), token, owner).await? {
             return Err(AppError::not_found(
                 "This token does not exist, or it was revoked already. Reload the page to see the current ones.",
             ));
         }
-        tracing::info!(token = %id, by = caller.user.name, "API token revoked");
+        tracing::info!(%token, by = caller.user.name, "API token revoked");
         Ok(Confirmation::new("Token revoked. It no longer works."))
     }
 }
