@@ -37,7 +37,7 @@ pub async fn list_webhooks() -> Result<Webhooks, AppError> {
 pub async fn add_webhook(project: String, kind: String, address: String) -> Result<NewSecret, AppError> {
     let (caller, state) = guard::of::<AddWebhook>()?;
     let project = caller.project(&project)?;
-    let made = state.webhooks.add(caller.authority(), &project, &kind, &address).await?;
+    let made = state.webhooks.add(caller.authority(), &project, kind.parse()?, &address).await?;
     flash::redirect_with(WEBHOOKS, confirmation("Webhook added.", &made));
     Ok(made)
 }
@@ -46,7 +46,7 @@ pub async fn add_webhook(project: String, kind: String, address: String) -> Resu
 #[server(prefix = "/api", endpoint = "webhooks/renew")]
 pub async fn renew_webhook(webhook: String) -> Result<NewSecret, AppError> {
     let (caller, state) = guard::of::<RenewWebhook>()?;
-    let made = state.webhooks.renew(caller.authority(), &webhook).await?;
+    let made = state.webhooks.renew(caller.authority(), &webhook.parse()?).await?;
     flash::redirect_with(WEBHOOKS, confirmation("The webhook has a new secret.", &made));
     Ok(made)
 }
@@ -54,7 +54,7 @@ pub async fn renew_webhook(webhook: String) -> Result<NewSecret, AppError> {
 #[server(prefix = "/api", endpoint = "webhooks/enable")]
 pub async fn enable_webhook(webhook: String) -> Result<(), AppError> {
     let (caller, state) = guard::of::<EnableWebhook>()?;
-    state.webhooks.enable(caller.authority(), &webhook).await?;
+    state.webhooks.enable(caller.authority(), &webhook.parse()?).await?;
     flash::redirect_with(WEBHOOKS, Confirmation::new("Webhook enabled."));
     Ok(())
 }
@@ -63,7 +63,7 @@ pub async fn enable_webhook(webhook: String) -> Result<(), AppError> {
 #[server(prefix = "/api", endpoint = "webhooks/disable")]
 pub async fn disable_webhook(webhook: String) -> Result<(), AppError> {
     let (caller, state) = guard::of::<DisableWebhook>()?;
-    state.webhooks.disable(caller.authority(), &webhook).await?;
+    state.webhooks.disable(caller.authority(), &webhook.parse()?).await?;
     flash::redirect_with(WEBHOOKS, Confirmation::new("Webhook disabled."));
     Ok(())
 }
@@ -72,7 +72,7 @@ pub async fn disable_webhook(webhook: String) -> Result<(), AppError> {
 #[server(prefix = "/api", endpoint = "webhooks/remove")]
 pub async fn remove_webhook(webhook: String) -> Result<(), AppError> {
     let (caller, state) = guard::of::<RemoveWebhook>()?;
-    state.webhooks.remove(caller.authority(), &webhook).await?;
+    state.webhooks.remove(caller.authority(), &webhook.parse()?).await?;
     flash::redirect_with(WEBHOOKS, Confirmation::new("Webhook deleted."));
     Ok(())
 }
@@ -81,7 +81,7 @@ pub async fn remove_webhook(webhook: String) -> Result<(), AppError> {
 #[server(prefix = "/api", endpoint = "webhooks/test")]
 pub async fn test_webhook(webhook: String) -> Result<WebhookDelivery, AppError> {
     let (caller, state) = guard::of::<TestWebhook>()?;
-    let tried = state.webhooks.test(caller.authority(), &webhook).await?;
+    let tried = state.webhooks.test(caller.authority(), &webhook.parse()?).await?;
     forms::redirect_to(&webhook_log(webhook.as_str()));
     Ok(tried)
 }
@@ -90,14 +90,14 @@ pub async fn test_webhook(webhook: String) -> Result<WebhookDelivery, AppError> 
 #[server(name = GetWebhookDeliveries, prefix = "/api", endpoint = "webhooks/deliveries")]
 pub async fn webhook_deliveries(webhook: String) -> Result<Vec<WebhookDelivery>, AppError> {
     let (_, state) = guard::of::<GetWebhookDeliveries>()?;
-    state.webhooks.log(&webhook).await
+    state.webhooks.log(&webhook.parse()?).await
 }
 
 /// Sends an event again, under the same id.
 #[server(prefix = "/api", endpoint = "webhooks/retry")]
 pub async fn retry_delivery(delivery: String) -> Result<WebhookDelivery, AppError> {
     let (caller, state) = guard::of::<RetryDelivery>()?;
-    let (webhook, tried) = state.webhooks.send_again(caller.authority(), &delivery).await?;
+    let (webhook, tried) = state.webhooks.send_again(caller.authority(), &delivery.parse()?).await?;
     forms::redirect_to(&webhook_log(webhook.as_str()));
     Ok(tried)
 }

@@ -26,10 +26,9 @@ impl Webhooks {
         &self,
         by: Authority<'_>,
         project: &ProjectId,
-        kind: &str,
+        kind: WebhookKind,
         address: &str,
     ) -> Result<NewSecret, AppError> {
-        let kind: WebhookKind = kind.parse()?;
         let url = address::parse(address, self.allowed)?;
         let secret = (kind == WebhookKind::Json).then(new_secret);
         let text = secret.as_deref().unwrap_or_default();
@@ -39,52 +38,49 @@ impl Webhooks {
     }
 
     /// Creates a new secret and stops using the old one.
-    pub async fn renew(&self, by: Authority<'_>, webhook: &str) -> Result<NewSecret, AppError> {
-        let (id, secret) = (parsed(webhook)?, new_secret());
-        found(self.store.set_webhook_secret(by, &id, &secret).await)?;
-        tracing::info!(webhook = %id, "webhook has a new secret");
-        Ok(NewSecret { id, secret: Some(secret) })
+    pub async fn renew(&self, by: Authority<'_>, webhook: &WebhookId) -> Result<NewSecret, AppError> {
+        let secret = new_secret();
+        found(self.store.set_webhook_secret(by, webhook, &secret).await)?;
+        tracing::info!(%webhook, "webhook has a new secret");
+        Ok(NewSecret { id: webhook.clone(), secret: Some(secret) })
     }
 
-    pub async fn enable(&self, by: Authority<'_>, webhook: &str) -> Result<(), AppError> {
-        found(self.store.set_webhook_disabled(by, &parsed(webhook)?, None).await)
+    pub async fn enable(&self, by: Authority<'_>, webhook: &WebhookId) -> Result<(), AppError> {
+        found(self.store.set_webhook_disabled(by, webhook, None).await)
     }
 
-    pub async fn disable(&self, by: Authority<'_>, webhook: &str) -> Result<(), AppError> {
+    pub async fn disable(&self, by: Authority<'_>, webhook: &WebhookId) -> Result<(), AppError> {
         let now = self.clock.now();
-        found(self.store.set_webhook_disabled(by, &parsed(webhook)?, Some(now)).await)
+        found(self.store.set_webhook_disabled(by, webhook, Some(now)).await)
     }
 
-    pub async fn remove(&self, by: Authority<'_>, webhook: &str) -> Result<(), AppError> {
-        let id = parsed(webhook)?;
-        found(self.store.remove_webhook(by, &id).await)?;
-        tracing::info!(webhook = %id, "webhook removed");
+    pub async fn remove(&self, by: Authority<'_>, webhook: &WebhookId) -> Result<(), AppError> {
+        found(self.store.remove_webhook(by, webhook).await)?;
+        tracing::info!(%webhook, "webhook removed");
         Ok(())
     }
 
     /// Sends a test once, and returns its result.
-    pub async fn test(&self, by: Authority<'_>, webhook: &str) -> Result<WebhookDelivery, AppError> {
+    pub async fn test(&self, by: Authority<'_>, webhook: &WebhookId) -> Result<WebhookDelivery, AppError> {
         let now = self.clock.now();
-        let id = self.store.insert_test_event(by, &parsed(webhook)?, leased(now)).await?;
+        let id = self.store.insert_test_event(by, webhook, leased(now)).await?;
         let id = id.ok_or_else(missing)?;
         Ok(self.tried(&id).await?.1)
     }
 
     /// The newest events of a webhook, newest first.
-    pub async fn log(&self, webhook: &str) -> Result<Vec<WebhookDelivery>, AppError> {
-        Ok(self.store.webhook_log(&parsed(webhook)?).await?)
+    pub async fn log(&self, webhook: &WebhookId) -> Result<Vec<WebhookDelivery>, AppError> {
+        Ok(self.store.webhook_log(webhook).await?)
     }
 
     /// Sends a delivered or given-up event again, or a pending one at once. Returns its webhook and the result.
     pub async fn send_again(
         &self,
         by: Authority<'_>,
-        event: &str,
+        event: &WebhookId,
     ) -> Result<(WebhookId, WebhookDelivery), AppError> {
-        let id = parsed(event)?;
-        let now = self.clock.now();
-        self.store.revive_event(by, &id, leased(now)).await?;
-        self.tried(&id).await
+        self.store.revive_event(by, event, leased(self.clock.now())).await?;
+        self.tried(event).await
     }
 
     async fn tried(&self, event: &WebhookId) -> Result<(WebhookId, WebhookDelivery), AppError> {
@@ -99,10 +95,6 @@ impl Webhooks {
 /// 256 random bits.
 fn new_secret() -> String {
     format!("whsec_{}", URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>()))
-}
-
-fn parsed(id: &str) -> Result<WebhookId, AppError> {
-    Ok(id.parse()?)
 }
 
 fn found(found: Result<bool, StoreError>) -> Result<(), AppError> {
