@@ -6,6 +6,8 @@ use leptos::prelude::*;
 use crate::server::auth::guard;
 use model::analytics::trend::Annotation;
 use model::error::AppError;
+#[cfg(feature = "ssr")]
+use model::id::optional;
 
 /// Adds a note to a day or (with `id`) changes the caller's own note; administrators may change any.
 #[server(prefix = "/api", endpoint = "annotations/save")]
@@ -17,7 +19,7 @@ pub async fn save_annotation(
 ) -> Result<Annotation, AppError> {
     let (caller, state) = guard::of::<SaveAnnotation>()?;
     let project = caller.project(&project)?;
-    state.annotations.save(&caller, &project, &day, &text, id.as_deref()).await
+    state.annotations.save(&caller, &project, day.parse()?, text.parse()?, optional(id.as_deref())?).await
 }
 
 /// Removes the caller's own note; administrators may remove any.
@@ -25,5 +27,5 @@ pub async fn save_annotation(
 pub async fn remove_annotation(project: String, id: String) -> Result<(), AppError> {
     let (caller, state) = guard::of::<RemoveAnnotation>()?;
     let project = caller.project(&project)?;
-    state.annotations.remove(&caller, &project, &id).await
+    state.annotations.remove(&caller, &project, &id.parse()?).await
 }

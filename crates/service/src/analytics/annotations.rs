@@ -1,5 +1,7 @@
 //! The team's notes on days: validation and permissions.
 
+use std::str::FromStr;
+
 use crate::caller::Caller;
 use model::ParseError;
 use model::analytics::trend::Annotation;
@@ -10,6 +12,23 @@ use model::user::Role;
 use store::Store;
 
 const TEXT_MAX_CHARS: usize = 280;
+
+/// One line without invisible characters.
+pub struct NoteText(String);
+
+impl FromStr for NoteText {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
+        let text = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+        match text.chars().count() {
+            0 => Err("The note is empty. Write a few words.".into()),
+            1..=TEXT_MAX_CHARS => Ok(Self(text)),
+            _ => Err(format!("A note has at most {TEXT_MAX_CHARS} characters.").into()),
+        }
+    }
+}
 
 /// The notes of a team on days.
 #[derive(Clone)]
@@ -27,27 +46,30 @@ impl Annotations {
         &self,
         caller: &Caller,
         project: &ProjectId,
-        day: &str,
-        text: &str,
-        id: Option<&str>,
+        day: Day,
+        NoteText(text): NoteText,
+        id: Option<AnnotationId>,
     ) -> Result<Annotation, AppError> {
-        let day: Day = day.parse()?;
-        let text = sentence(text)?;
         let store = &self.store;
-        match id.filter(|id| !id.is_empty()) {
+        match id {
             None => {
                 let id = store.add_annotation(caller.authority(), project, day, &text).await?;
                 Ok(Annotation { id, day, text, author: caller.user.name.clone() })
             }
             Some(id) => {
-                let annotation = self.may_change(caller, project, id).await?;
-                store.change_annotation(caller.authority(), project, id, day, &text).await?;
+                let annotation = self.may_change(caller, project, &id).await?;
+                store.change_annotation(caller.authority(), project, id.as_str(), day, &text).await?;
                 Ok(Annotation { day, text, ..annotation })
             }
         }
     }
 
-    pub async fn remove(&self, caller: &Caller, project: &ProjectId, id: &str) -> Result<(), AppError> {
+    pub async fn remove(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        id: &AnnotationId,
+    ) -> Result<(), AppError> {
         let note = self.may_change(caller, project, id).await?;
         Ok(self.store.remove_annotation(caller.authority(), project, &note).await?)
     }
@@ -57,9 +79,8 @@ impl Annotations {
         &self,
         caller: &Caller,
         project: &ProjectId,
-        id: &str,
+        id: &AnnotationId,
     ) -> Result<Annotation, AppError> {
-        let id: AnnotationId = id.parse()?;
         let found = self.store.annotation(project, id.as_str()).await?;
         let missing = || AppError::not_found("This note no longer exists.");
         let (annotation, author_id) = found.ok_or_else(missing)?;
@@ -73,16 +94,5 @@ impl Annotations {
             ));
         }
         Ok(annotation)
-    }
-}
-
-/// One line without invisible characters.
-fn sentence(text: &str) -> Result<String, ParseError> {
-    let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
-    let text = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    match text.chars().count() {
-        0 => Err("The note is empty. Write a few words.".into()),
-        1..=TEXT_MAX_CHARS => Ok(text),
-        _ => Err(format!("A note has at most {TEXT_MAX_CHARS} characters.").into()),
     }
 }
