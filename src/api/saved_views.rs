@@ -40,7 +40,7 @@ pub async fn save_view(
 ) -> Result<Vec<SavedView>, AppError> {
     let (caller, state) = guard::of::<SaveView>()?;
     let project = caller.project(&project)?;
-    let of = SavedViewPage::parse(of)?;
+    let (of, name) = (SavedViewPage::parse(of)?, name.parse()?);
     let views = state.saved_views.save(&caller, &project, of, &name, &query, shared.unwrap_or(false)).await?;
     forms::respond_with_first_part(views)
 }
@@ -56,8 +56,9 @@ pub async fn update_saved_view(
 ) -> Result<Vec<SavedView>, AppError> {
     let (caller, state) = guard::of::<UpdateSavedView>()?;
     let project = caller.project(&project)?;
-    let of = SavedViewPage::parse(of)?;
-    let views = state.saved_views.update(&caller, &project, of, &view, name.as_deref(), shared).await?;
+    let (of, view) = (SavedViewPage::parse(of)?, view.parse()?);
+    let name = name.as_deref().map(str::parse).transpose()?;
+    let views = state.saved_views.update(&caller, &project, of, &view, name.as_ref(), shared).await?;
     forms::respond_with_first_part(views)
 }
 
@@ -71,6 +72,6 @@ pub async fn remove_saved_view(
     let (caller, state) = guard::of::<RemoveSavedView>()?;
     let project = caller.project(&project)?;
     let of = SavedViewPage::parse(of)?;
-    let views = state.saved_views.remove(&caller, &project, of, &view).await?;
+    let views = state.saved_views.remove(&caller, &project, of, &view.parse()?).await?;
     forms::respond_with_first_part(views)
 }

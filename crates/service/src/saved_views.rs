@@ -55,11 +55,10 @@ impl SavedViews {
         caller: &Caller,
         project: &ProjectId,
         of: SavedViewPage,
-        name: &str,
+        name: &SavedViewName,
         query: &str,
         shared: bool,
     ) -> Result<Vec<SavedView>, AppError> {
-        let name: SavedViewName = name.parse()?;
         may_share(caller, shared)?;
         let query = match of {
             SavedViewPage::Jobs => filter::canonical(query)?,
@@ -69,7 +68,7 @@ impl SavedViews {
             return Err(SavedViewError::Empty.into());
         }
         let store = &self.store;
-        if !store.save_view(caller.authority(), scope(caller, project, of), &name, &query, shared).await? {
+        if !store.save_view(caller.authority(), scope(caller, project, of), name, &query, shared).await? {
             return Err(SavedViewError::TooMany.into());
         }
         self.list(caller, project, of).await
@@ -81,16 +80,13 @@ impl SavedViews {
         caller: &Caller,
         project: &ProjectId,
         of: SavedViewPage,
-        view: &str,
-        name: Option<&str>,
+        view: &SavedViewId,
+        name: Option<&SavedViewName>,
         shared: Option<bool>,
     ) -> Result<Vec<SavedView>, AppError> {
-        let view: SavedViewId = view.parse()?;
-        let name: Option<SavedViewName> = name.map(str::parse).transpose()?;
         may_share(caller, shared.unwrap_or_default())?;
         let (store, scope) = (&self.store, scope(caller, project, of));
-        let updated =
-            store.update_saved_view(caller.authority(), scope, view.as_str(), name.as_ref(), shared).await;
+        let updated = store.update_saved_view(caller.authority(), scope, view.as_str(), name, shared).await;
         if !updated.map_err(name_in_use)? {
             return Err(missing());
         }
@@ -103,9 +99,8 @@ impl SavedViews {
         caller: &Caller,
         project: &ProjectId,
         of: SavedViewPage,
-        view: &str,
+        view: &SavedViewId,
     ) -> Result<Vec<SavedView>, AppError> {
-        let view: SavedViewId = view.parse()?;
         let administers = caller.user.role >= Role::Admin;
         let (store, scope) = (&self.store, scope(caller, project, of));
         if !store.remove_saved_view(caller.authority(), scope, view.as_str(), administers).await? {
