@@ -5,7 +5,7 @@ import type { Page, Route } from "@playwright/test";
 import type { Counts } from "../fixtures/api.ts";
 import { day, grouped, inUrl, stored, shownRange } from "../fixtures/days.ts";
 import { PROJECT, at, delay, expect, open, opener, test } from "../fixtures/docket.ts";
-import { type Emulator, type PathCounts, change, mergedOn, percentage, sum } from "../fixtures/emulator.ts";
+import { type Emulator, type PathCounts, change, mergedOn, percentage, points, sum } from "../fixtures/emulator.ts";
 
 const ANALYTICS = at("/analytics");
 /** A complete range: two requests get the same response. */
@@ -61,12 +61,11 @@ test("figures and rows are the platform's, with their change", async ({ page, em
   const figures = await page.locator(".figures .figure dd:not(.change)").allTextContents();
   expect(figures).toEqual([...[totals.total, totals.human, totals.ai].map(grouped), `${percentage(totals)}%`]);
   await expect(page.getByText(`Compared with ${shownRange(56, 29)}.`)).toBeVisible();
-  const points = percentage(totals) - percentage(before);
   await expect(page.locator(".figures .change")).toHaveText([
     change(totals.total, before.total),
     change(totals.human, before.human),
     change(totals.ai, before.ai),
-    `${points > 0 ? "+" : points < 0 ? "−" : ""}${Math.abs(points)} pts`,
+    points(totals, before),
   ]);
   const shown = rows.slice(0, 50);
   await expectRows(page, shown);

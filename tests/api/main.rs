@@ -33,6 +33,7 @@ mod client;
 mod clock_jump;
 mod clock_jumps;
 mod commands;
+mod comparisons;
 mod configuration;
 mod connection;
 mod copy;

@@ -31,7 +31,7 @@ pub enum Cell<'a> {
     Number(u64),
     /// The first number less the second.
     Difference(u64, u64),
-    /// Rounded to four decimal places.
+    /// Rounded to four decimal places; to 0, 1 or −1 only if it is that number.
     Share(f64),
     Nothing,
 }
@@ -194,8 +194,12 @@ fn difference(now: u64, before: u64) -> i64 {
 }
 
 fn rounded(share: f64) -> f64 {
+    let size = match share.abs() {
+        size if 0.0 < size && size < 1.0 => ((size * 1e4).round() / 1e4).clamp(0.000_1, 0.999_9),
+        size => (size * 1e4).round() / 1e4,
+    };
     // Adding 0.0 turns -0.0 into 0.0.
-    (share * 1e4).round() / 1e4 + 0.0
+    size.copysign(share) + 0.0
 }
 
 #[cfg(test)]
@@ -216,10 +220,21 @@ mod tests {
             csv(&[Cell::Difference(3, 10), Cell::Difference(u64::MAX, 0)]),
             "\"-7\",\"9223372036854775807\"\r\n"
         );
-        assert_eq!(csv(&[Cell::Share(-0.000_01), Cell::Nothing]), "\"0\",\"\"\r\n");
+        assert_eq!(csv(&[Cell::Share(-0.0), Cell::Nothing]), "\"0\",\"\"\r\n");
         assert_eq!(
             csv(&[Cell::Text("/a,b"), Cell::Text("/\"x\""), Cell::Text("/a\r\nb"), Cell::Text("=1")]),
             "\"/a,b\",\"/\"\"x\"\"\",\"/a\r\nb\",\"'=1\"\r\n"
+        );
+    }
+
+    #[test]
+    fn share_is_none_or_all_only_if_it_is() {
+        let written = |share| csv(&[Cell::Share(share)]).trim().trim_matches('"').to_owned();
+        assert_eq!([0.0, 1.0, -1.0, 1.5].map(written), ["0", "1", "-1", "1.5"]);
+        // One view is left of 100,000, and one is new.
+        assert_eq!(
+            [-0.999_99, 0.999_99, 0.000_01, -0.000_01].map(written),
+            ["-0.9999", "0.9999", "0.0001", "-0.0001"]
         );
     }
 

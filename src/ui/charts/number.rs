@@ -2,7 +2,6 @@
 
 use std::cmp::Ordering;
 
-use crate::ui::charts::scale::per_mille;
 use model::page_views::ViewCounts;
 
 /// `1234567` as `1,234,567`.
@@ -33,29 +32,21 @@ pub fn share(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "–".to_owned();
     }
-    match (per_mille(part, whole) + 5) / 10 {
-        0 if part > 0 => "<1%".to_owned(),
-        100 if part < whole => ">99%".to_owned(),
-        percent => format!("{percent}%"),
-    }
+    [rounded(part.min(whole).into(), whole.into()).as_str(), "%"].concat()
 }
 
-/// The change from `before` to `now` as a signed percentage: `+12%`, `−8%`, `0%`; `new` if `before` is 0.
+/// The change from `before` to `now` as a signed percentage: `+12%`, `−8%`, `0%`; `new` if `before` is 0. `−100%` only if nothing is left.
 pub fn change(now: u64, before: u64) -> String {
     let (difference, sign) = (now.abs_diff(before), sign(now, before));
     match (now, before) {
         (0, 0) => "0%".to_owned(),
         (_, 0) => "new".to_owned(),
-        _ if difference == 0 => "0%".to_owned(),
-        _ => match percent(difference, before) {
-            0 => format!("{sign}<1%"),
-            percent => format!("{sign}{}%", grouped(percent)),
-        },
+        _ => [sign, rounded(difference.into(), before.into()).as_str(), "%"].concat(),
     }
 }
 
 /// The sign of the change from `before` to `now`, if there is a change.
-pub fn sign(now: u64, before: u64) -> &'static str {
+pub fn sign<T: Ord>(now: T, before: T) -> &'static str {
     match now.cmp(&before) {
         Ordering::Less => "−",
         Ordering::Equal => "",
@@ -64,23 +55,33 @@ pub fn sign(now: u64, before: u64) -> &'static str {
 }
 
 /// The change of the AI share from `before` to `now` in percentage points: `+3 pts`, `−1 pts`, `0 pts`; `None` without
-/// views in one of them.
+/// views in one of them. The shares are subtracted before they are rounded.
 pub fn share_change(now: ViewCounts, before: ViewCounts) -> Option<String> {
-    let points = |ViewCounts { human, ai, .. }: ViewCounts| {
+    let fraction = |ViewCounts { human, ai, .. }: ViewCounts| {
         let whole = human.saturating_add(ai);
-        (whole > 0).then(|| (per_mille(ai, whole) + 5) / 10)
+        (whole > 0).then_some((u128::from(ai), u128::from(whole)))
     };
-    let (now, before) = (points(now)?, points(before)?);
-    Some(match now.abs_diff(before) {
-        0 => "0 pts".to_owned(),
-        by => format!("{}{by} pts", if now < before { '−' } else { '+' }),
-    })
+    let ((now, of_now), (before, of_before)) = (fraction(now)?, fraction(before)?);
+    let (now, before) = (now * of_before, before * of_now);
+    let sign = sign(now, before);
+    Some([sign, rounded(now.abs_diff(before), of_now * of_before).as_str(), " pts"].concat())
 }
 
-/// `part` of `whole` in percent, rounded; may exceed 100.
-fn percent(part: u64, whole: u64) -> u64 {
-    let percent = (u128::from(part) * 200 + u128::from(whole)) / (u128::from(whole) * 2);
-    u64::try_from(percent).unwrap_or(u64::MAX)
+/// `part` of `whole` in percent, rounded once; may exceed 100. `0` only if it is none, and `100` only if it is not less: otherwise `<1` or `>99`.
+fn rounded(part: u128, whole: u128) -> String {
+    match percent(part, whole) {
+        0 if part > 0 => "<1".to_owned(),
+        100 if part < whole => ">99".to_owned(),
+        percent => grouped(percent),
+    }
+}
+
+/// `whole` is not 0.
+fn percent(part: u128, whole: u128) -> u64 {
+    // Smaller numbers in the same ratio, so that the products do not overflow.
+    let divisor = whole / (u128::MAX / 400) + 1;
+    let (part, whole) = (part / divisor, whole / divisor);
+    u64::try_from((part * 200 + whole) / (whole * 2)).unwrap_or(u64::MAX)
 }
 
 /// `1 job`, `2 jobs`.
@@ -91,11 +92,17 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn thousands_are_grouped() {
         let texts: Vec<_> = [0, 999, 1000, 12_345, 123_456, 1_234_567].into_iter().map(grouped).collect();
         assert_eq!(texts, ["0", "999", "1,000", "12,345", "123,456", "1,234,567"]);
+    }
+
+    /// Views with this share of AI agents.
+    fn views(ai: u64, whole: u64) -> ViewCounts {
+        ViewCounts { human: whole - ai, ai, total: whole }
     }
 
     #[test]
@@ -110,10 +117,17 @@ mod tests {
     }
 
     #[test]
+    fn share_is_rounded_once() {
+        assert_eq!([share(4_446, 10_000), share(4_450, 10_000), share(4_449, 10_000)], ["44%", "45%", "44%"]);
+        assert_eq!([share(9_946, 10_000), share(46, 10_000), share(50, 10_000)], ["99%", "<1%", "1%"]);
+    }
+
+    #[test]
     fn change_is_signed_and_never_rounded_to_zero() {
         assert_eq!([change(112, 100), change(92, 100), change(7, 7)], ["+12%", "−8%", "0%"]);
         assert_eq!([change(5, 0), change(0, 0), change(0, 5)], ["new", "0%", "−100%"]);
         assert_eq!([change(100_001, 100_000), change(99_999, 100_000)], ["+<1%", "−<1%"]);
+        assert_eq!([change(1, 1_000), change(5, 1_000), change(6, 1_000)], ["−>99%", "−>99%", "−99%"]);
         assert_eq!(change(40_000, 1), "+3,999,900%");
         assert_eq!(change(u64::MAX, 1), format!("+{}%", grouped(u64::MAX)));
     }
@@ -125,5 +139,67 @@ mod tests {
         assert_eq!(share_change(counts(70, 30), counts(60, 40)).as_deref(), Some("−10 pts"));
         assert_eq!(share_change(counts(70, 30), counts(7, 3)).as_deref(), Some("0 pts"));
         assert_eq!(share_change(counts(0, 0), counts(7, 3)), None);
+    }
+
+    #[test]
+    fn points_are_subtracted_before_rounding() {
+        let change = |now, before| share_change(views(now, 1_000), views(before, 1_000)).unwrap_or_default();
+        // From 44.4% to 45.5%, which are shown as 44% and 46%.
+        assert_eq!([change(455, 444), change(444, 455)], ["+1 pts", "−1 pts"]);
+        // From 44.6% to 45.4%, which are both shown as 45%.
+        assert_eq!([change(454, 446), change(448, 446), change(446, 448)], ["+1 pts", "+<1 pts", "−<1 pts"]);
+        assert_eq!(
+            [change(1_000, 0), change(999, 0), change(0, 1_000)],
+            ["+100 pts", "+>99 pts", "−100 pts"]
+        );
+    }
+
+    #[test]
+    fn largest_counts_do_not_overflow() {
+        let all = |ai, human| ViewCounts { human, ai, total: u64::MAX };
+        let (most, few) = (all(u64::MAX, 0), all(0, u64::MAX));
+        assert_eq!(share_change(most, few).as_deref(), Some("+100 pts"));
+        assert_eq!(share_change(few, most).as_deref(), Some("−100 pts"));
+        assert_eq!(share_change(all(u64::MAX / 2, u64::MAX / 2), few).as_deref(), Some("+50 pts"));
+    }
+
+    proptest! {
+        #[test]
+        fn share_is_the_nearest_percentage((part, whole) in (1..u64::MAX / 200).prop_flat_map(|whole| (0..=whole, Just(whole)))) {
+            let text = share(part, whole);
+            prop_assert_eq!(text == "0%", part == 0);
+            prop_assert_eq!(text == "100%", part == whole);
+            let percent = match text.trim_end_matches('%') {
+                "<1" => 0,
+                ">99" => 100,
+                percent => percent.parse::<u64>()?,
+            };
+            // At most half a percent from the exact value.
+            prop_assert!((part * 100).abs_diff(percent * whole) * 2 <= whole, "{part} of {whole}: {text}");
+        }
+
+        #[test]
+        fn all_is_lost_only_if_nothing_is_left(now in 0..1_000_000u64, before in 1..1_000_000u64) {
+            let text = change(now, before);
+            prop_assert_eq!(text == "−100%", now == 0, "{} of {}: {}", now, before, text);
+            prop_assert_eq!(text == "0%", now == before, "{} of {}: {}", now, before, text);
+        }
+
+        #[test]
+        fn change_of_a_share_is_the_nearest_number_of_points(
+            (now, of_now) in (1..10_000u64).prop_flat_map(|whole| (0..=whole, Just(whole))),
+            (before, of_before) in (1..10_000u64).prop_flat_map(|whole| (0..=whole, Just(whole))),
+        ) {
+            let text = share_change(views(now, of_now), views(before, of_before)).unwrap_or_default();
+            let points = match text.trim_end_matches(" pts").trim_start_matches(['+', '−']) {
+                "<1" => 0,
+                ">99" => 100,
+                points => points.parse::<u64>()?,
+            };
+            let (apart, whole) = ((now * of_before).abs_diff(before * of_now), of_now * of_before);
+            prop_assert!((apart * 100).abs_diff(points * whole) * 2 <= whole, "{text}");
+            prop_assert_eq!(text == "0 pts", apart == 0, "{}", text);
+            prop_assert_eq!(text.starts_with('−'), now * of_before < before * of_now, "{}", text);
+        }
     }
 }
