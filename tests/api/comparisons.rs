@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use crate::analytics_pages::{NOON, at};
-use crate::helpers::{Archive, Browser, TestApp, day, figures, json, rows, table_rows};
+use crate::helpers::{
+    Archive, Browser, TestApp, Written, day, days, figures, json, paragraphs, rows, table_rows,
+};
 
 /// The rows of the exported table.
 async fn exported(viewer: &Browser, query: &str) -> Vec<Value> {
@@ -36,4 +38,23 @@ async fn shares_are_rounded_once_and_nothing_is_all_or_none_that_is_not() {
     let expected =
         [(json!(0.9999), json!(49_999.0)), (json!(0.0), json!(-0.9999)), (json!(0.0), json!(0.0001))];
     assert_eq!(written, expected.each_ref().map(|(share, change)| (share, change)));
+}
+
+#[tokio::test]
+async fn calendar_year_is_compared_with_the_year_before() {
+    let app = TestApp::with(at("2026-01-02T12:00:00Z")).await;
+    let mut archive = Archive::of(&app).await;
+    for day in days("2023-12-27", "2025-12-31") {
+        let views = if day < crate::helpers::day("2025-01-01") { 1 } else { 2 };
+        let rows = rows(&[("/a", views, 0)]);
+        archive.put("docs", Written { packed: false, ..Written::new(day, rows) }).await;
+    }
+    let viewer = app.sign_in("vera").await;
+    let query = "from=2025-01-01&to=2025-12-31&compare=year";
+    let page = viewer.get(&format!("/p/docs/analytics?{query}")).await.text;
+    assert_eq!(figures(&page)[..2], ["730", "+100%"]);
+    let compared = paragraphs(&page, "provenance");
+    assert!(compared.contains("Compared with Dec 27, 2023 to Dec 25, 2024."), "{compared}");
+    let file = exported(&viewer, query).await;
+    assert_eq!((&file[0]["previous_total"], &file[0]["change"]), (&json!(365), &json!(1.0)));
 }

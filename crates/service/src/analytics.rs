@@ -55,7 +55,7 @@ impl Analytics {
     pub async fn report(&self, query: &TableQuery) -> Result<Report, AppError> {
         let (project, range) = (&query.project, query.range);
         let compare = query.compare;
-        let compared = period::shifted(range, compare);
+        let compared = compare.period_before(range);
         let ranges = SummaryRanges { shown: range, compared, jobs_max: trend::MARKERS_MAX };
         let summary = self.store.summary(project, ranges).await?;
         let (summary, known) = match self.known.get(project, range, compare, &summary.days).await {
@@ -110,7 +110,7 @@ impl Analytics {
         let (project, range) = (&query.project, query.range);
         let mut snapshot = self.store.snapshot(project).await?;
         let mut days = snapshot.days(range).await?;
-        if let Some(compared) = period::shifted(range, query.compare) {
+        if let Some(compared) = query.compare.period_before(range) {
             days.extend(snapshot.days(compared).await?.into_iter().filter(|day| !range.contains(day.day)));
         }
         let known = KnownFigures::read(&mut snapshot, range, query.compare, days).await?;

@@ -193,9 +193,7 @@ impl AnalyticsPage {
 
     /// The whole period that these days are compared with.
     fn compared_days(&self) -> Option<DayRange> {
-        let range = self.range()?;
-        let back = self.query.compare.shift(range.days())?;
-        Some(DayRange::ending(range.to().plus_days(-back), range.days()))
+        self.query.compare.period_before(self.range()?)
     }
 
     /// Whether days of this report are being fetched.

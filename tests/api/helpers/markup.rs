@@ -49,6 +49,14 @@ pub(crate) fn figures(page: &str) -> Vec<String> {
     elements(&list, &["dd"]).iter().map(whole_text_of).collect()
 }
 
+/// The texts of the paragraphs with these classes, one a line.
+pub(crate) fn paragraphs(page: &str, classes: &str) -> String {
+    let parsed = parse_document(RcDom::default(), ParseOpts::default()).one(page);
+    let paragraphs = elements(&parsed.document, &["p"]);
+    let found = paragraphs.iter().filter(|found| attribute(found, "class").as_deref() == Some(classes));
+    found.map(whole_text_of).collect::<Vec<_>>().join("\n")
+}
+
 /// The elements with these names below a node, in order.
 fn elements(node: &Handle, names: &[&str]) -> Vec<Handle> {
     let mut found = Vec::new();

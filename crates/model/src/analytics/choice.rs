@@ -7,6 +7,11 @@ use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::ParseError;
+use crate::day::DayRange;
+
+const WEEK: i64 = 7;
+/// 52 weeks.
+const YEAR: i64 = 52 * WEEK;
 
 /// The sort keys of a table of pages.
 #[derive(
@@ -68,7 +73,7 @@ pub enum Compare {
     Previous,
     /// As many days whole weeks before, so that weekdays match.
     Weekdays,
-    /// 52 weeks before.
+    /// 52 weeks before, or 53 where 52 would overlap; for a range of several years, as many years before.
     Year,
     None,
 }
@@ -137,13 +142,18 @@ impl FromStr for Order {
 impl Compare {
     /// How many days before a range of `days` days its compared period begins.
     pub fn shift(self, days: i64) -> Option<i64> {
-        let whole = |step: i64| (days + step - 1) / step * step;
         match self {
             Self::Previous => Some(days),
-            Self::Weekdays => Some(whole(7)),
-            Self::Year => Some(whole(364)),
+            Self::Weekdays => Some(whole(days, WEEK)),
+            Self::Year => Some(years(days)),
             Self::None => None,
         }
+    }
+
+    /// The whole period that a range is compared with.
+    pub fn period_before(self, range: DayRange) -> Option<DayRange> {
+        let back = self.shift(range.days())?;
+        Some(DayRange::ending(range.to().plus_days(-back), range.days()))
     }
 
     /// The name in URLs.
@@ -159,6 +169,18 @@ impl Compare {
             Self::None => "Nothing",
         }
     }
+}
+
+/// `days`, rounded up to whole steps.
+fn whole(days: i64, step: i64) -> i64 {
+    (days + step - 1) / step * step
+}
+
+/// The fewest years of 52 or 53 weeks that have at least `days` days. A year of the calendar has one or two days more than 52 weeks.
+fn years(days: i64) -> i64 {
+    let weeks = whole(days, YEAR);
+    let before = weeks - YEAR + WEEK;
+    if weeks > YEAR && days <= before { before } else { weeks }
 }
 
 fn not_a_comparison(_: &str) -> ParseError {
@@ -201,6 +223,9 @@ fn not_a_tab(_: &str) -> ParseError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::day::{Day, RANGE_MAX_DAYS};
+    use proptest::prelude::*;
+    use proptest::sample;
 
     #[test]
     fn compared_period_starts_whole_weeks_before_unless_previous() {
@@ -208,6 +233,54 @@ mod tests {
         assert_eq!(shifts(28), [Some(28), Some(28), Some(364), None]);
         assert_eq!(shifts(3), [Some(3), Some(7), Some(364), None]);
         assert_eq!(shifts(400), [Some(400), Some(406), Some(728), None]);
+    }
+
+    #[test]
+    fn calendar_year_is_compared_with_the_year_before() {
+        let before = |from: &str, to: &str| {
+            let range = DayRange::parse(from, to).unwrap_or_else(|error| panic!("{error}"));
+            let before = Compare::Year.period_before(range).unwrap_or_else(|| panic!("no period"));
+            [before.from(), before.to()].map(|day| day.to_string())
+        };
+        assert_eq!(before("2025-01-01", "2025-12-31"), ["2023-12-27", "2024-12-25"]);
+        assert_eq!(before("2024-01-01", "2024-12-31"), ["2022-12-26", "2023-12-26"]);
+        // Two years, of 731 days.
+        assert_eq!(before("2024-01-01", "2025-12-31"), ["2021-12-27", "2023-12-27"]);
+        assert_eq!(before("2025-01-01", "2025-12-30"), ["2024-01-03", "2024-12-31"]);
+    }
+
+    proptest! {
+        #[test]
+        fn compared_period_has_as_many_days_directly_before(
+            later in 0..40_000i64,
+            days in 1..=RANGE_MAX_DAYS,
+            compare in sample::select(Compare::VARIANTS),
+        ) {
+            let first: Day = "1990-01-01".parse().unwrap_or_else(|error| panic!("{error}"));
+            let last = first.plus_days(later);
+            let range = DayRange::ending(last, days);
+            let Some(before) = compare.period_before(range) else {
+                prop_assert_eq!(compare, Compare::None);
+                return Ok(());
+            };
+            prop_assert_eq!(before.days(), days);
+            prop_assert!(before.to() < range.from(), "{before:?} overlaps {range:?}");
+            let (back, apart) = (last.days_since(before.to()), range.from().days_since(before.to()));
+            match compare {
+                Compare::Previous => prop_assert_eq!(apart, 1),
+                Compare::Weekdays => prop_assert!(back % 7 == 0 && apart <= 7, "{apart}"),
+                _ => {
+                    prop_assert!(back % 7 == 0 && (back % 364 == 0 || back % 364 == 7), "{back}");
+                    // No smaller one would do.
+                    let smaller = match back {
+                        364 => 0,
+                        _ if back % 364 == 7 => back - 7,
+                        _ => back - 357,
+                    };
+                    prop_assert!(smaller < days, "{back} for {days}");
+                }
+            }
+        }
     }
 
     #[test]

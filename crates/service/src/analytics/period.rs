@@ -98,7 +98,7 @@ impl Period {
 
     /// For a range without a complete day: the totals of the whole compared period, if it is stored.
     pub(super) fn earlier(&self, earlier: &[StoredDay], compare: Compare) -> Option<Earlier> {
-        let before = shifted(self.range, compare).filter(|_| self.halves(compare).is_none())?;
+        let before = compare.period_before(self.range).filter(|_| self.halves(compare).is_none())?;
         let counts = totals(earlier, before);
         is_stored(before, earlier).then(|| Earlier { from: before.from(), to: before.to(), counts })
     }
@@ -134,11 +134,6 @@ impl Comparable {
     pub(super) fn shift(&self) -> i64 {
         self.current.from().days_since(self.previous.from())
     }
-}
-
-/// The whole period that a range is compared with.
-pub(super) fn shifted(range: DayRange, compare: Compare) -> Option<DayRange> {
-    Some(back_by(range, compare.shift(range.days())?))
 }
 
 fn back_by(range: DayRange, days: i64) -> DayRange {
