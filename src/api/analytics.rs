@@ -106,7 +106,8 @@ pub async fn trend(
     Ok(shortened::trend(state.analytics.trend(&project, range, compare, path.as_deref()).await?))
 }
 
-/// Views of each page of a completed job in whole weeks before and after it finished; none for a job in another state.
+/// Views of each page of a completed job in whole weeks before and after it finished; none for a job in another state, or without a pull request in a
+/// project that uses them.
 #[server(name = GetJobEffects, prefix = "/api", endpoint = "analytics/job")]
 pub async fn job_effects(project: String, job: String) -> Result<Vec<PageEffect>, AppError> {
     let (caller, state) = guard::of::<GetJobEffects>()?;

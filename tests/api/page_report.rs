@@ -1,7 +1,7 @@
 //! The report of one page: its figures, and views around the jobs about it.
 
 use crate::analytics_pages::{NOON, at};
-use crate::helpers::{Archive, TestApp, Written, days, figures, json, rows, table_rows};
+use crate::helpers::{Archive, Settings, TestApp, Written, day, days, figures, json, rows, table_rows};
 
 #[tokio::test]
 async fn page_report_agrees_with_table_row_and_trend() {
@@ -135,4 +135,68 @@ async fn job_effect_compares_weeks_without_the_day_itself() {
     }
     let elsewhere = [("project", "api"), ("job", full.as_str())];
     assert_eq!(viewer.post_json("/api/analytics/job", &elsewhere).await, json!([]));
+}
+
+/// The project, the title and the state of a job, and whether views are compared before and after it.
+const ENDED: [(&str, &str, &str, bool); 9] = [
+    ("docs", "Completed, with a request", "completed", true),
+    ("docs", "Completed, without one", "completed", false),
+    ("docs", "Archived later, with a request", "archived", true),
+    ("docs", "Archived later, without one", "archived", false),
+    ("docs", "Archived at work, with a request", "archived", false),
+    ("docs", "Failed, with a request", "failed", false),
+    ("api", "Published", "completed", true),
+    ("api", "Published, archived later", "archived", true),
+    ("api", "Archived at work", "archived", false),
+];
+
+/// The others have none, and were completed before they were archived. All requests are merged.
+const REQUESTS_AND_OUTCOMES: [&str; 4] = [
+    "UPDATE jobs SET remote_id = id, remote_status = state",
+    "UPDATE jobs SET pr_link = 'https://x.example/1'
+     WHERE id IN (SELECT job_id FROM messages WHERE prompt LIKE '%, with a request')",
+    "UPDATE jobs SET outcome = NULL WHERE id IN (SELECT job_id FROM messages WHERE prompt LIKE 'Archived at work%')",
+    // October 1, 2026.
+    "UPDATE pull_requests SET state = 'merged', merged_at = 1790841600000",
+];
+
+#[tokio::test]
+async fn only_a_completed_job_with_changes_has_an_effect_on_any_page() {
+    let app = TestApp::with(Settings { direct_projects: vec!["api"], ..at(NOON) }).await;
+    let mut archive = Archive::of(&app).await;
+    for of in days("2026-09-24", "2026-10-08") {
+        let views = if of < day("2026-10-02") { 50 } else { 58 };
+        for project in ["docs", "api"] {
+            archive.put(project, Written::new(of, rows(&[("/a", views, 0)]))).await;
+        }
+    }
+    let mut jobs = Vec::new();
+    for (project, title, state, _) in ENDED {
+        jobs.push(archive.job(project, title, &["/a"], state, "2026-10-01T12:00:00Z").await);
+    }
+    for statement in REQUESTS_AND_OUTCOMES {
+        app.ledger().run(statement).await;
+    }
+    let viewer = app.sign_in("vera").await;
+    for project in ["docs", "api"] {
+        let range = "from=2026-09-24&to=2026-10-08";
+        let page = viewer.get(&format!("/p/{project}/analytics?path=/a&{range}")).await.text;
+        let mut effects = table_rows(&page, "pages effects");
+        effects.sort();
+        let here: Vec<_> = ENDED.into_iter().filter(|ended| ended.0 == project).collect();
+        let mut expected: Vec<_> = here.iter().filter(|ended| ended.3).map(|(_, title, ..)| *title).collect();
+        expected.sort_unstable();
+        assert_eq!(effects.iter().map(|row| row[0].as_str()).collect::<Vec<_>>(), expected, "{project}");
+        assert!(effects.iter().all(|row| row[5] == "+16%"), "{effects:?}");
+        // The report lists the others without figures.
+        assert!(here.iter().all(|(_, title, ..)| page.contains(title)), "{page}");
+    }
+    for (job, (project, title, _, has_effect)) in jobs.iter().zip(ENDED) {
+        let page = viewer.get(&format!("/p/{project}/jobs/{job}")).await.text;
+        assert_eq!(page.contains("Views before and after"), has_effect, "{title}: {page}");
+        assert_eq!(page.contains("+16%"), has_effect, "{title}");
+        let pairs = [("project", project), ("job", job.as_str())];
+        let effects = viewer.post_json("/api/analytics/job", &pairs).await;
+        assert_eq!(effects.as_array().unwrap().len(), usize::from(has_effect), "{title}: {effects}");
+    }
 }

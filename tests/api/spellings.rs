@@ -182,6 +182,7 @@ async fn page_report_lists_all_jobs_about_the_page() {
     // A job from before its page was known.
     let early =
         archive.job("docs", "An early job", &["/guides/setup"], "completed", "2026-11-10T12:00:00Z").await;
+    app.ledger().run("UPDATE jobs SET pr_link = 'https://x.example/1'").await;
     let running = New::job("A running job").with("paths", "/guides/setup").made(&operator).await;
     let report = async |range: &str, path: &str| {
         operator.get(&format!("/p/docs/analytics?{range}&path={path}")).await.text

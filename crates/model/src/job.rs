@@ -376,6 +376,13 @@ impl Job {
         self.badge().has_no_changes()
     }
 
+    /// Whether it was completed, also before it was archived, and opened a pull request or its project is published without them. Only then views are
+    /// compared before and after it.
+    pub fn has_changes(&self) -> bool {
+        let opened_one = self.remote.as_ref().is_some_and(|remote| remote.pr_link.is_some());
+        self.outcome() == JobState::Completed && (opened_one || self.is_direct)
+    }
+
     /// Whether the outcome of a delivery is unknown.
     pub fn has_unknown_outcome(&self) -> bool {
         let is_unknown = |follow_up: &FollowUp| follow_up.state == DeliveryState::Unknown;

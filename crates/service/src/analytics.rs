@@ -157,7 +157,7 @@ impl Analytics {
         Ok(blocking::run(paths.len(), move || table::falling(&paths, &figures, FALLING_PAGES)).await)
     }
 
-    /// One page or folder: its row, its trend and all jobs about it, also those outside the range.
+    /// One page or folder: its row, its trend and the jobs about it that have changes, also those outside the range.
     pub async fn page(
         &self,
         project: &ProjectId,
@@ -207,10 +207,10 @@ impl Analytics {
 }
 
 impl Analytics {
-    /// The views around a completed job, for each page of the job. Empty for a job that is not completed.
+    /// The views around a completed job with changes, for each page of the job. Empty for any other job.
     pub async fn job_effects(&self, project: &ProjectId, job: &JobId) -> Result<Vec<PageEffect>, AppError> {
         let mut snapshot = self.store.snapshot(project).await?;
-        let Some(finished) = snapshot.finished_job(job).await? else { return Ok(Vec::new()) };
+        let Some(finished) = snapshot.job_with_changes(job).await? else { return Ok(Vec::new()) };
         let Some(range) = effect::days_around(std::slice::from_ref(&finished)) else { return Ok(Vec::new()) };
         let days = snapshot.days(range).await?;
         let mut pages = Vec::new();
@@ -336,7 +336,7 @@ fn row(
 }
 
 async fn effects(snapshot: &mut Snapshot, selection: &Selection) -> Result<Vec<JobEffect>, AppError> {
-    let jobs = snapshot.finished_jobs(selection, effect::JOBS_MAX).await?;
+    let jobs = snapshot.jobs_with_changes(selection, effect::JOBS_MAX).await?;
     let Some(range) = effect::days_around(&jobs) else { return Ok(Vec::new()) };
     let days = snapshot.days(range).await?;
     let effects = Effects::among(&days, by_day(snapshot, range, selection).await?);

@@ -78,7 +78,7 @@ pub fn JobPage() -> impl IntoView {
         };
         let refused_id = refused.as_ref().map(|refused| refused.typed("remote_id")).unwrap_or_default();
         // The page is useful without them.
-        let effects = match has_changes(&job) {
+        let effects = match job.has_changes() {
             true => job_effects(project.clone(), id.clone()).await.unwrap_or_default(),
             false => Vec::new(),
         };
@@ -112,11 +112,6 @@ pub fn JobPage() -> impl IntoView {
         }
         .into_any())
     })
-}
-
-fn has_changes(job: &Job) -> bool {
-    let badge = job.badge();
-    badge.pr_link.is_some() || badge.is_published_directly()
 }
 
 fn is_sending(job: &Job) -> bool {

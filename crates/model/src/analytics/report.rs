@@ -36,7 +36,7 @@ pub struct OnePageReport {
 pub struct PageReport {
     pub row: PageRow,
     pub trend: Trend,
-    /// Newest first, at most 20.
+    /// Those with changes, newest first, at most 20.
     pub jobs: Vec<JobEffect>,
 }
 

@@ -5,6 +5,7 @@
 use strum::VariantArray;
 
 use crate::dialect::select::sql_list;
+use crate::platform::direct_projects::is_direct;
 use model::job::{DeliveryState, JobState, ReportedStatus, TimelineState};
 
 /// The job states that meet the condition.
@@ -31,6 +32,13 @@ pub(crate) fn is_completed(job: &str) -> String {
     format!(
         "{job}.state IN ('{archived}', '{completed}') AND ({job}.state = '{completed}' OR {job}.outcome = '{completed}')"
     )
+}
+
+/// The condition that the job is completed, also before it was archived, and that it opened a pull request or that its project is published without them.
+/// As [`model::job::Job::has_changes`].
+pub(crate) fn has_changes(job: &str) -> String {
+    let is_direct = is_direct(&format!("{job}.project"));
+    format!("{} AND ({job}.pr_link IS NOT NULL OR {is_direct} > 0)", is_completed(job))
 }
 
 fn sorted_list(names: impl Iterator<Item = &'static str>) -> String {

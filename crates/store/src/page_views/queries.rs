@@ -12,7 +12,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 pub use self::finished::FinishedJob;
 #[cfg(test)]
-pub(crate) use self::finished::finished_about;
+pub(crate) use self::finished::{Completed, finished_about};
 pub use self::summary::{Summary, SummaryRanges};
 use super::history::rollups::{self, DayRow};
 use crate::dialect::Dialect;

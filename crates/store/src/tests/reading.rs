@@ -12,7 +12,7 @@ use crate::jobs::messages::nothing_before_it;
 use crate::jobs::templates::SELECT_TEXTS;
 use crate::limits::not_sent_statement;
 use crate::page_views::known_pages::BY_SPELLING;
-use crate::page_views::queries::{PATHS, finished_about};
+use crate::page_views::queries::{Completed, PATHS, finished_about};
 use model::selection::Selection;
 
 impl Ledger {
@@ -124,7 +124,7 @@ async fn page_report_finds_its_jobs_by_label() {
     let ledger = Ledger::in_file().await;
     for selection in ["/guides/start", "/guides/*"] {
         let selection = Selection::parse(Some(selection)).unwrap();
-        let plan = ledger.plan(&finished_about(&selection, 3)).await;
+        let plan = ledger.plan(&finished_about(&selection, Completed::WithChanges, 3)).await;
         let by = |table: &str, by: &str| {
             assert!(
                 plan.iter()
@@ -137,7 +137,7 @@ async fn page_report_finds_its_jobs_by_label() {
         by("j", "(id=?)");
         assert!(!plan.iter().any(|line| line.starts_with("SCAN") && line != "SCAN a"), "{plan:?}");
     }
-    let plan = ledger.plan(&finished_about(&Selection::Project, 1)).await;
+    let plan = ledger.plan(&finished_about(&Selection::Project, Completed::All, 1)).await;
     assert!(
         plan.iter().any(|line| line.contains("jobs_by_change (project=? AND state=? AND changed_at>?)")),
         "{plan:?}"

@@ -1,11 +1,11 @@
-//! Completed jobs and when they finished, for markers on charts.
+//! Completed jobs and when they finished, for markers on charts and for the views before and after them.
 
 use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
 use super::Snapshot;
 use crate::dialect::select::{comparable, sql_placeholders};
-use crate::jobs::states::is_completed;
+use crate::jobs::states::{has_changes, is_completed};
 use crate::{StoreError, instant, optional_word, word};
 use model::day::DayRange;
 use model::id::JobId;
@@ -14,7 +14,15 @@ use model::pull_request::PullRequestState;
 use model::selection::Selection;
 use model::time::Timestamp;
 
-/// A completed job, with or without changes.
+/// Which completed jobs. An archived job is completed if it was before it was archived.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Completed {
+    All,
+    /// Those that opened a pull request or whose project is published without them.
+    WithChanges,
+}
+
+/// A completed job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedJob {
     pub job: JobId,
@@ -27,18 +35,19 @@ pub struct FinishedJob {
 }
 
 impl Snapshot {
-    /// Completed jobs about the selected pages, last finished first, at most `limit`.
-    pub async fn finished_jobs(
+    /// Completed jobs with changes about the selected pages, last finished first, at most `limit`.
+    pub async fn jobs_with_changes(
         &mut self,
         selection: &Selection,
         limit: i64,
     ) -> Result<Vec<FinishedJob>, StoreError> {
-        self.finished(selection, None, limit).await
+        self.finished(selection, Completed::WithChanges, None, limit).await
     }
 
-    /// A job of this project, if it is completed.
-    pub async fn finished_job(&mut self, job: &JobId) -> Result<Option<FinishedJob>, StoreError> {
-        let row = sqlx::query(AssertSqlSafe(select("jobs j", "j.project = $1 AND j.id = $2")))
+    /// A job of this project, if it is completed and has changes.
+    pub async fn job_with_changes(&mut self, job: &JobId) -> Result<Option<FinishedJob>, StoreError> {
+        let sql = select(Completed::WithChanges, "jobs j", "j.project = $1 AND j.id = $2");
+        let row = sqlx::query(AssertSqlSafe(sql))
             .bind(self.project.as_str())
             .bind(job.as_str())
             .bind(i64::MIN)
@@ -58,19 +67,20 @@ impl Snapshot {
         rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
     }
 
-    /// As [`Self::finished_jobs`], for jobs that finished on a day of the range.
+    /// All completed jobs about the selected pages that finished on a day of the range, last finished first, at most `limit`.
     pub async fn finished_jobs_within(
         &mut self,
         range: DayRange,
         selection: &Selection,
         limit: i64,
     ) -> Result<Vec<FinishedJob>, StoreError> {
-        self.finished(selection, Some(range), limit).await
+        self.finished(selection, Completed::All, Some(range), limit).await
     }
 
     async fn finished(
         &mut self,
         selection: &Selection,
+        which: Completed,
         range: Option<DayRange>,
         limit: i64,
     ) -> Result<Vec<FinishedJob>, StoreError> {
@@ -82,7 +92,7 @@ impl Snapshot {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
-        let sql = finished_about(selection, texts.len());
+        let sql = finished_about(selection, which, texts.len());
         let mut query = sqlx::query(AssertSqlSafe(sql))
             .bind(self.project.as_str())
             .bind(comparable(&texts[0]))
@@ -118,7 +128,7 @@ pub(super) fn every() -> (String, &'static str) {
 
 /// The statement for the finished jobs of a selection, whose page or folder is `$2`, at most `$5`. It finds the jobs of pages by their labels, whose
 /// index groups the jobs of each label. `labels`: the number of labels of a page, which are `$2` and those from `$6` on.
-pub(crate) fn finished_about(selection: &Selection, labels: usize) -> String {
+pub(crate) fn finished_about(selection: &Selection, which: Completed, labels: usize) -> String {
     // The planner keeps the order of tables in a cross join. A label belongs to one project, and so do its jobs: without a condition on the project,
     // only the index by id can be chosen.
     let labeled = |which: &str| {
@@ -139,14 +149,17 @@ pub(crate) fn finished_about(selection: &Selection, labels: usize) -> String {
             (labeled("s.label >= $2 AND s.label < SUBSTR($2, 1, LENGTH($2) - 1) || '0'"), "j.id = a.job_id")
         }
     };
-    format!("{} ORDER BY finished_at DESC, id DESC LIMIT $5", select(&source, about))
+    format!("{} ORDER BY finished_at DESC, id DESC LIMIT $5", select(which, &source, about))
 }
 
-/// Selects `id`, `prompt` (its beginning, as lists show it), `finished_at` and `pull_request` of the finished jobs `j` from `source` that match `about`
+/// Selects `id`, `prompt` (its beginning, as lists show it), `finished_at` and `pull_request` of `which` jobs `j` from `source` that match `about`
 /// and ended from `$3` on and before `$4`. The end of a job is the merge of its pull request, if that is known.
-pub(super) fn select(source: &str, about: &str) -> String {
+pub(super) fn select(which: Completed, source: &str, about: &str) -> String {
     // A job that was already completed when the upstream accepted it has no timeline entry for it: then the time of its change counts.
-    let completed = is_completed("j");
+    let completed = match which {
+        Completed::All => is_completed("j"),
+        Completed::WithChanges => has_changes("j"),
+    };
     format!(
         "SELECT id, prompt, finished_at, pull_request FROM (
              SELECT j.id, SUBSTR(m.prompt, 1, {EXCERPT_CHARS}) AS prompt, COALESCE(

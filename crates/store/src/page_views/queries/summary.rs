@@ -5,7 +5,8 @@ use std::cmp::Reverse;
 use serde::Deserialize;
 use sqlx::{Any, AssertSqlSafe, Executor};
 
-use super::{ANNOTATIONS_MAX, FinishedJob, Snapshot, StoredDay, finished};
+use super::finished::{self, Completed};
+use super::{ANNOTATIONS_MAX, FinishedJob, Snapshot, StoredDay};
 use crate::dialect::{Dialect, read_json};
 use crate::{Store, StoreError};
 use model::analytics::trend::Annotation;
@@ -49,7 +50,10 @@ fn statement(dialect: Dialect) -> String {
     let (source, about) = finished::every();
     let jobs = rows(
         "f.id, f.prompt, f.finished_at, f.pull_request",
-        &format!("({} ORDER BY finished_at DESC, id DESC LIMIT $5) f", finished::select(&source, about)),
+        &format!(
+            "({} ORDER BY finished_at DESC, id DESC LIMIT $5) f",
+            finished::select(Completed::All, &source, about)
+        ),
     );
     let annotations = rows(
         "n.id, n.day, n.text, n.author",
