@@ -4,7 +4,7 @@ use model::page_views::ViewCounts;
 use serde_json::Value;
 
 use crate::analytics_pages::{NOON, at};
-use crate::helpers::{Archive, Browser, TestApp, Written, counts, day, days, json, rows};
+use crate::helpers::{Archive, Browser, TestApp, Written, counts, day, days, json, rows, table_rows, tags};
 
 async fn trend(viewer: &Browser, from: &str, to: &str, path: &str) -> Value {
     let pairs = [("project", "docs"), ("from", from), ("to", to), ("path", path)];
@@ -76,6 +76,42 @@ async fn range_above_120_days_has_one_point_per_week() {
             let first = day(point["day"].as_str().unwrap());
             first.monday() == first
         }));
+    }
+}
+
+#[tokio::test]
+async fn weeks_with_fewer_days_are_labeled_in_chart_and_table() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    // Saturday, July 18, to Tuesday, November 17.
+    for day in days("2026-07-18", "2026-11-17") {
+        archive.put("docs", Written { packed: false, ..Written::new(day, rows(&[("/a", 10, 0)])) }).await;
+    }
+    let viewer = app.sign_in("vera").await;
+    for path in ["", "&path=/a"] {
+        let page = viewer.get(&format!("/p/docs/analytics?from=2026-07-18&to=2026-11-17{path}")).await.text;
+        let weeks = table_rows(&page, "pages");
+        let first_and_last = [0, 1, weeks.len() - 1].map(|at| weeks[at][..2].join(": "));
+        let expected = [
+            "Jul 18, 2026 to Jul 19, 2026 (2 days): 20",
+            "Jul 20, 2026 to Jul 26, 2026: 70",
+            "Nov 16, 2026 to Nov 17, 2026 (2 days): 20",
+        ];
+        assert_eq!(first_and_last, expected, "{path}");
+        let tags = tags(&page);
+        let marked: Vec<_> = tags.iter().filter(|tag| tag.attribute("class") == "short-week").collect();
+        assert_eq!(
+            marked.iter().map(|tag| tag.attribute("data-day")).collect::<Vec<_>>(),
+            ["2026-07-18", "2026-11-16"]
+        );
+        assert_eq!(tags.iter().filter(|tag| tag.name == "text" && tag.text == "2 days").count(), 2);
+        let summary =
+            "Short weeks: Jul 18, 2026 to Jul 19, 2026 (2 days) and Nov 16, 2026 to Nov 17, 2026 (2 days).";
+        let picture = tags.iter().find(|tag| tag.name == "svg" && tag.attribute("role") == "img").unwrap();
+        assert!(picture.attribute("aria-label").ends_with(summary), "{picture:?}");
+        let input =
+            tags.iter().find(|tag| tag.attribute("aria-label") == "Days" && tag.name == "input").unwrap();
+        assert_eq!(input.attribute("aria-valuetext"), "Nov 16, 2026 to Nov 17, 2026 (2 days)");
     }
 }
 

@@ -4,13 +4,13 @@
 use leptos::prelude::*;
 use leptos::tachys::html::InertElement;
 
-use crate::ui::charts::number::grouped;
+use crate::ui::charts::number::{counted, grouped};
 use crate::ui::charts::scale::{Stack, length, per_mille, position, visible};
 use crate::ui::charts::summary::last_day;
 use crate::ui::charts::ticks::{self, Ticks};
 use crate::ui::locale::SHORT;
 use model::analytics::query::Form;
-use model::analytics::trend::TrendPoint;
+use model::analytics::trend::{TrendPoint, are_weeks, short_weeks};
 use model::day::Day;
 use model::page_views::ViewCounts;
 
@@ -70,10 +70,11 @@ pub fn picture(points: &[TrendPoint], form: Form, summary: String) -> AnyView {
         let y = from_top(value, ticks);
         view! { <line class="chart-line" x2="100%" y1=y.clone() y2=y /> }
     });
+    let are_weeks = are_weeks(points);
     let columns = points
         .iter()
         .enumerate()
-        .map(|(at, point)| column(point, parts(point.counts, (at, points.len()), ticks, form)));
+        .map(|(at, point)| column(point, are_weeks, parts(point.counts, (at, points.len()), ticks, form)));
     view! {
         <svg role="img" aria-label=summary>
             {lines.collect_view()} {columns.collect_view()}
@@ -83,11 +84,15 @@ pub fn picture(points: &[TrendPoint], form: Form, summary: String) -> AnyView {
 }
 
 /// As one string, because a chart has many; it contains only numbers and days.
-fn column(point: &TrendPoint, parts: [Part; 2]) -> InertElement {
+fn column(point: &TrendPoint, is_week: bool, parts: [Part; 2]) -> InertElement {
     let [human, ai] = parts.map(|Part { class, x, width, y, height }| {
         format!(r#"<rect class="{class}" x="{x}" width="{width}" y="{y}" height="{height}"></rect>"#)
     });
-    let class = if point.unfinished { r#" class="unfinished""# } else { "" };
+    let class = match (point.unfinished, is_week && point.days < 7) {
+        (true, _) => r#" class="unfinished""#,
+        (false, true) => r#" class="short-week""#,
+        (false, false) => "",
+    };
     let (day, to) = (point.day, last_day(point));
     InertElement::new(format!(r#"<g{class} data-day="{day}" data-to="{to}">{human}{ai}</g>"#))
 }
@@ -112,6 +117,18 @@ pub fn day_labels(points: &[TrendPoint]) -> AnyView {
         }
     });
     view! { <svg class="chart-days" aria-hidden="true">{labels.collect_view()}</svg> }.into_any()
+}
+
+/// Below the columns: how many days the weeks at the ends have, if they have fewer than seven.
+pub fn week_labels(points: &[TrendPoint]) -> Option<AnyView> {
+    let labels: Vec<_> = short_weeks(points)
+        .map(|(at, week)| {
+            let (x, anchor) = if at == 0 { ("0", "start") } else { ("100%", "end") };
+            view! { <text x=x y="13" text-anchor=anchor>{counted(week.days.into(), "day", "days")}</text> }
+        })
+        .collect();
+    (!labels.is_empty())
+        .then(|| view! { <svg class="chart-weeks" height="18" aria-hidden="true">{labels}</svg> }.into_any())
 }
 
 /// Where the bands of the points from `first` to `last` start, and their total width.
@@ -202,6 +219,34 @@ mod tests {
         let tag = unfinished.and_then(|column| column.split('>').next()).unwrap_or_default();
         assert!(tag.contains(r#"class="unfinished""#), "{html}");
         assert_eq!(html.matches("unfinished").count(), 1, "{html}");
+    }
+
+    #[test]
+    fn weeks_with_fewer_days_are_marked_and_labeled() {
+        let mut weeks = points(&[(300, 100), (2_000, 500), (0, 0)]);
+        for (week, (day, days)) in
+            weeks.iter_mut().zip([("2026-07-25", 2), ("2026-07-27", 7), ("2026-08-03", 1)])
+        {
+            week.day = day.parse().unwrap_or_else(|error| panic!("{error}"));
+            (week.days, week.unfinished) = (days, false);
+        }
+        let html = picture(&weeks, Form::Stacked, String::new()).to_html();
+        for (day, is_marked) in [("2026-07-25", true), ("2026-07-27", false), ("2026-08-03", true)] {
+            let column = html.split("<g").find(|column| column.contains(&format!("data-day=\"{day}\"")));
+            assert_eq!(
+                column.is_some_and(|it| it.contains("class=\"short-week\"")),
+                is_marked,
+                "{day}: {html}"
+            );
+        }
+        let labels = week_labels(&weeks).map(|labels| labels.to_html()).unwrap_or_default();
+        let texts: Vec<_> = labels.split("<text ").skip(1).collect();
+        assert!(
+            texts.len() == 2 && texts[0].contains(">2 days<") && texts[1].contains(">1 day<"),
+            "{labels}"
+        );
+        // Days are not short weeks.
+        assert!(week_labels(&points(&[(1, 1); 28])).is_none());
     }
 
     #[test]

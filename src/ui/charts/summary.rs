@@ -1,7 +1,7 @@
 //! Trends as text: one point, and the whole chart. Pure.
 
 use crate::ui::charts::number::{ai_share, counted, grouped};
-use model::analytics::trend::TrendPoint;
+use model::analytics::trend::{TrendPoint, are_weeks, short_weeks};
 use model::day::Day;
 use model::page_views::ViewCounts;
 
@@ -25,12 +25,17 @@ pub fn summary(points: &[TrendPoint]) -> String {
         return "No days to show.".to_owned();
     };
     let all: ViewCounts = points.iter().map(|point| point.counts).sum();
-    let by = if points.iter().any(|point| point.days > 1) { "week" } else { "day" };
+    let by = if are_weeks(points) { "week" } else { "day" };
     let most = points.iter().max_by_key(|point| point.counts.total).filter(|point| point.counts.total > 0);
     let most = most.map(|most| format!("; most on {} ({})", days(most), grouped(most.counts.total)));
+    let short: Vec<_> = short_weeks(points)
+        .map(|(_, week)| format!("{} ({})", days(week), counted(week.days.into(), "day", "days")))
+        .collect();
+    let short =
+        if short.is_empty() { String::new() } else { format!(" Short weeks: {}.", short.join(" and ")) };
     let unfinished = points.iter().any(|point| point.unfinished);
     format!(
-        "By {by}, {} to {}: {}, {} by AI agents{}.{}",
+        "By {by}, {} to {}: {}, {} by AI agents{}.{short}{}",
         first.day.long(),
         last_day(last).long(),
         counted(all.total, "view", "views"),
@@ -64,6 +69,13 @@ mod tests {
         assert_eq!(
             summary(&days),
             "By day, Nov 10, 2026 to Nov 11, 2026: 415 views, 25% by AI agents; most on Tue, Nov 10, 2026 (400)."
+        );
+        let weeks =
+            [point("2026-07-25", 2, 1, 0), point("2026-07-27", 7, 9, 0), point("2026-08-03", 1, 1, 0)];
+        assert_eq!(
+            summary(&weeks),
+            "By week, Jul 25, 2026 to Aug 3, 2026: 11 views, 0% by AI agents; most on Jul 27, 2026 to Aug 2, 2026 (9). \
+             Short weeks: Jul 25, 2026 to Jul 26, 2026 (2 days) and Mon, Aug 3, 2026 (1 day)."
         );
         let none = [point("2026-11-10", 1, 0, 0)];
         assert_eq!(summary(&none), "By day, Nov 10, 2026 to Nov 10, 2026: 0 views, – by AI agents.");

@@ -19,7 +19,7 @@ pub struct Trend {
 pub struct TrendPoint {
     /// The first day of the point.
     pub day: Day,
-    /// The number of days in the point: 1, or up to 7.
+    /// The number of days in the point: 1, or up to 7. The weeks at the ends of a range may have fewer than 7.
     pub days: u32,
     #[serde(flatten)]
     pub counts: ViewCounts,
@@ -42,6 +42,17 @@ impl TrendPoint {
     pub fn last_day(&self) -> Day {
         self.day.plus_days(i64::from(self.days) - 1)
     }
+}
+
+/// Whether the points are weeks.
+pub fn are_weeks(points: &[TrendPoint]) -> bool {
+    points.iter().any(|point| point.days > 1)
+}
+
+/// The weeks with fewer than seven days, with their indexes: only the first and the last week can be short.
+pub fn short_weeks(points: &[TrendPoint]) -> impl Iterator<Item = (usize, &TrendPoint)> {
+    let are_weeks = are_weeks(points);
+    points.iter().enumerate().filter(move |(_, point)| are_weeks && point.days < 7)
 }
 
 /// A job about these pages that finished on a day.

@@ -15,7 +15,7 @@ use model::analytics::days::Days;
 use model::analytics::pages::{Comparison, PagesReport};
 use model::analytics::query::Form;
 use model::analytics::report::{DailyReport, PagesTable};
-use model::analytics::trend::Trend;
+use model::analytics::trend::{Trend, are_weeks};
 use model::history::{Mark, MarkedDay};
 use model::preset::Preset;
 
@@ -53,7 +53,7 @@ fn against(pages: &PagesReport) -> Against {
 pub(super) fn trend_section(context: &AnalyticsPage, shown: &Trend) -> AnyView {
     let AnalyticsPage { project, query, today, .. } = context;
     let chart = (shown.points.len() > 1).then(|| {
-        let by = if shown.points.iter().any(|point| point.days > 1) { "Views by week" } else { "Views by day" };
+        let by = if are_weeks(&shown.points) { "Views by week" } else { "Views by day" };
         let of = query.path.as_deref().or(query.open_folder());
         let heading = of.map_or_else(|| by.to_owned(), |of| format!("{by}: {of}"));
         let forms = [(Form::Stacked, "Stacked"), (Form::Side, "Side by side")].map(|(form, name)| {

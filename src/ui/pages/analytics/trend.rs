@@ -9,7 +9,7 @@ use crate::ui::charts::{bar, columns, summary};
 use crate::ui::components::localized::{self, cell};
 use crate::ui::islands::trend::{self as island, Trend as Pointing};
 use model::analytics::query::Form;
-use model::analytics::trend::{Trend, TrendPoint};
+use model::analytics::trend::{Trend, TrendPoint, are_weeks};
 use model::links;
 
 /// The most titles of jobs in a row of the table.
@@ -33,7 +33,8 @@ pub(super) fn chart(project: &str, shown: &Trend, form: Form, base: &str) -> Opt
     let previous = columns::previous_line(points, form);
     let day_labels = columns::day_labels(points);
     let marks = events::marks(&Marks::of(project, shown), count);
-    let last_days = summary::days(last);
+    let week_labels = columns::week_labels(points);
+    let last_days = [summary::days(last), note(last, are_weeks(points)).unwrap_or_default()].concat();
     let base = base.to_owned();
     Some(
         view! {
@@ -60,7 +61,7 @@ pub(super) fn chart(project: &str, shown: &Trend, form: Form, base: &str) -> Opt
                     <div class=island::TIP aria-hidden="true"></div>
                     <a class=island::OPEN href=base hidden></a>
                 </div>
-                <div class="chart-below">{day_labels} {marks}</div>
+                <div class="chart-below">{day_labels} {week_labels} {marks}</div>
                 <figcaption class="readout">
                     <p role="status">{summary}</p>
                     <p id="chart-keys" class="js-only">
@@ -76,9 +77,10 @@ pub(super) fn chart(project: &str, shown: &Trend, form: Form, base: &str) -> Opt
 
 /// The table of the same days, from which the chart's tooltip is made.
 pub(super) fn as_table(shown: &Trend) -> AnyView {
+    let are_weeks = are_weeks(&shown.points);
     let rows = shown.points.iter().map(|point| {
         let counts = point.counts;
-        let note = point.unfinished.then_some(" (incomplete)");
+        let note = note(point, are_weeks);
         let numbers = [counts.total, counts.human, counts.ai].map(|count| cell("numeric", count));
         let before = match point.previous {
             Some(before) => Either::Left(cell("numeric", before.total)),
@@ -114,6 +116,14 @@ pub(super) fn as_table(shown: &Trend) -> AnyView {
         </details>
     }
     .into_any()
+}
+
+/// ` (2 days, incomplete)` after the days of a week that has no more, and of a point that is incomplete.
+fn note(point: &TrendPoint, is_week: bool) -> Option<String> {
+    let short = (is_week && point.days < 7).then(|| counted(point.days.into(), "day", "days"));
+    let unfinished = point.unfinished.then(|| "incomplete".to_owned());
+    let notes: Vec<_> = short.into_iter().chain(unfinished).collect();
+    (!notes.is_empty()).then(|| format!(" ({})", notes.join(", ")))
 }
 
 /// The day of a point, or its first and last day.
