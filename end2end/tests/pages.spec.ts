@@ -21,11 +21,23 @@ const paths = (page: Page) => page.locator("table.daily tr[data-path]").evaluate
 
 const pathsOf = (rows: { path: string }[]) => rows.map((row) => row.path);
 
-/** The platform's pages in the range, and their views in the 28 days before it. */
-async function platformPages(emulator: Emulator): Promise<(PathCounts & { previous: number })[]> {
+const NOTHING = { human: 0, ai: 0, total: 0 };
+
+type Compared = PathCounts & { previous: Counts };
+
+/** The platform's pages in the range or in the 28 days before it, with both views. */
+async function comparedPages(emulator: Emulator): Promise<Compared[]> {
   const before = await emulator.pages(PROJECT, { from: day(56), to: day(29) });
-  const previous = new Map(before.map(({ path, total }) => [path, total]));
-  return (await emulator.pages(PROJECT, range())).map((row) => ({ ...row, previous: previous.get(row.path) ?? 0 }));
+  const previous = new Map(before.map((row) => [row.path, row]));
+  const now = await emulator.pages(PROJECT, range());
+  const listed = new Set(pathsOf(now));
+  const gone = before.filter(({ path, total }) => total > 0 && !listed.has(path)).map(({ path }) => ({ path, ...NOTHING }));
+  return [...now, ...sorted(gone, () => 0)].map((row) => ({ ...row, previous: previous.get(row.path) ?? NOTHING }));
+}
+
+/** The same, with the number of the views before. */
+async function platformPages(emulator: Emulator): Promise<(PathCounts & { previous: number })[]> {
+  return (await comparedPages(emulator)).map((row) => ({ ...row, previous: row.previous.total }));
 }
 
 /** Rows by a key, largest first. Those without a key come last in both directions; equal ones are in the order of their paths. */
@@ -146,7 +158,7 @@ test("search without a match has a message and link back", async ({ page }) => {
 
 test("folders open, down to pages and up again", async ({ page, emulator }) => {
   await open(page, TABLE);
-  const pages = await emulator.pages(PROJECT, range());
+  const pages = await platformPages(emulator);
   const cells = () => page.locator("table.daily tr[data-path] td.numeric:nth-child(5)").allTextContents();
   await page.getByRole("link", { name: "By folder" }).click();
   await expect(page).toHaveURL(`${TABLE}&folder=/`);
@@ -224,8 +236,6 @@ const SORTED = {
 
 const difference = (views: number) => (views > 0 ? "+" : views < 0 ? "−" : "") + grouped(Math.abs(views));
 
-type Compared = PathCounts & { previous: Counts };
-
 /** How much the AI share of a page moved. */
 const shift = ({ ai, total, previous }: Compared) => Math.round(Math.abs(ai / total - previous.ai / previous.total) * 1e6);
 const gained = ({ total, previous }: Compared) => total - previous.total;
@@ -245,9 +255,7 @@ const TABS = {
 for (const [name, [value, fits, key]] of Object.entries(TABS)) {
   test(`tab “${name}” lists the largest changes first`, async ({ page, emulator }) => {
     await open(page, TABLE);
-    const nothing = { human: 0, ai: 0, total: 0 };
-    const previous = new Map((await emulator.pages(PROJECT, { from: day(56), to: day(29) })).map((row) => [row.path, row]));
-    const compared = (await emulator.pages(PROJECT, range())).map((row) => ({ ...row, previous: previous.get(row.path) ?? nothing }));
+    const compared = await comparedPages(emulator);
     const movers = sorted(compared.filter(fits), key);
     const tab = page.getByRole("list", { name: "Pages by change" }).getByRole("link", { name, exact: true });
     await tab.click();

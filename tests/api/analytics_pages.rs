@@ -90,7 +90,8 @@ async fn live_and_local_tables_agree_for_200_random_ranges() {
         ];
         let pairs: Vec<_> = pairs.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let live = viewer.post_json("/api/analytics/views", &pairs).await;
-        let local = viewer.post_json("/api/analytics/pages", &pairs).await;
+        let alone: Vec<_> = pairs.iter().chain(&[("compare", "none")]).copied().collect();
+        let local = viewer.post_json("/api/analytics/pages", &alone).await;
         let plain = |row: &Value| json!([row["path"], row["human"], row["ai"], row["total"]]);
         let plain = |rows: &Value| rows.as_array().unwrap().iter().map(plain).collect::<Vec<_>>();
         assert_eq!(plain(&live["views"]), plain(&local["rows"]), "{pairs:?}");
@@ -98,6 +99,12 @@ async fn live_and_local_tables_agree_for_200_random_ranges() {
         assert_eq!(local["totals"], local["matching"], "{pairs:?}");
         let more = local["rows_total"].as_u64().unwrap() > offset + limit;
         assert_eq!(live["has_more"], more, "{pairs:?}");
+        // A comparison adds only pages without views, at the end.
+        let compared = viewer.post_json("/api/analytics/pages", &pairs).await;
+        let mut viewed = plain(&compared["rows"]);
+        viewed.retain(|row| row[3] != 0);
+        assert_eq!(viewed, plain(&local["rows"]), "{pairs:?}");
+        assert_eq!(compared["matching"], local["matching"], "{pairs:?}");
     }
 }
 
@@ -151,7 +158,8 @@ fn expected(plain: &[Plain], q: &str, folder: Option<&str>, sort: &str) -> Vec<(
             *sum += more;
         }
     }
-    let mut rows: Vec<_> = sums.into_iter().filter(|(_, [now, ..])| now.total > 0).collect();
+    let mut rows: Vec<_> =
+        sums.into_iter().filter(|(_, [now, _, before])| now.total > 0 || before.total > 0).collect();
     let (reversed, word) = sort.strip_prefix('-').map_or((false, sort), |word| (true, word));
     let key = |[now, compared, before]: &[ViewCounts; 3]| match word {
         "total" => Some((now.total, 1)),

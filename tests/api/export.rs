@@ -45,6 +45,7 @@ async fn table_export_is_csv_with_a_safe_file_name() {
         response.text,
         "\"path\",\"pages\",\"human\",\"ai\",\"total\",\"ai_share\",\"compared_total\",\"previous_total\",\"change\",\"difference\"\r\n\
          \"'-2\",\"\",\"0\",\"1\",\"1\",\"1\",\"1\",\"0\",\"\",\"1\"\r\n\
+         \"/b\",\"\",\"0\",\"0\",\"0\",\"\",\"0\",\"1\",\"-1\",\"-1\"\r\n\
          \"/guides/a\",\"\",\"5\",\"1\",\"6\",\"0.1667\",\"6\",\"4\",\"0.5\",\"2\"\r\n\
          \"/x,\"\"y\"\"\nz\",\"\",\"1\",\"0\",\"1\",\"0\",\"1\",\"0\",\"\",\"1\"\r\n\
          \"/é\",\"\",\"1\",\"1\",\"2\",\"0.5\",\"2\",\"0\",\"\",\"2\"\r\n\
@@ -110,10 +111,10 @@ async fn json_export_has_the_same_rows() {
     let pages = export(&viewer, "json", "from=2026-11-20&to=2026-11-20&folder=/&sort=path").await;
     assert_eq!(pages.header("content-type"), "application/json");
     let rows = pages.json();
-    assert_eq!(rows.as_array().unwrap().len(), 5);
-    assert_eq!(rows[0]["path"], "-2");
+    assert_eq!(rows.as_array().unwrap().len(), 6);
+    assert_eq!((&rows[0]["path"], &rows[1]["path"]), (&json!("-2"), &json!("/b")));
     assert_eq!(
-        rows[1],
+        rows[2],
         json!({"path": "/guides/*", "pages": 1, "human": 5, "ai": 1, "total": 6, "ai_share": 0.1667,
                "compared_total": 6, "previous_total": 4, "change": 0.5, "difference": 2})
     );

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::analytics_pages::{NOON, at};
 use crate::api_tokens::create;
-use crate::helpers::{Archive, Browser, TestApp, Written, day, json, rows};
+use crate::helpers::{Archive, Browser, TestApp, Written, day, days, figures, json, rows, table_rows};
 use crate::long_ranges::mcp;
 
 fn paths(rows: &[Value]) -> Vec<&str> {
@@ -60,7 +60,7 @@ async fn each_tab_is_sorted_by_the_largest_change() {
     let on_day = ["2026-11-20"; 2];
     for (name, expected) in [
         ("rising", &["/up-more", "/few-then-many", "/up"][..]),
-        ("falling", &["/down"]),
+        ("falling", &["/down", "/gone", "/gone-too"]),
         ("share", &["/shift", "/shift-little"]),
         ("new", &["/born"]),
         ("gone", &["/gone", "/gone-too"]),
@@ -75,6 +75,64 @@ async fn each_tab_is_sorted_by_the_largest_change() {
     let token = create(&app.operator().await, &[("scopes", "analytics:read")]).await;
     let falling = falling(&app.anonymous(), &token, on_day).await;
     assert_eq!(falling, tab(&viewer, on_day, "falling").await);
+}
+
+#[tokio::test]
+async fn pages_that_lost_all_views_are_in_every_list_of_falls() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    // 100 views become 17, but the page that is still viewed has as many as before.
+    archive.write(day("2026-11-18"), rows(&[("/same", 17, 0), ("/old/a", 50, 0), ("/old/b", 33, 0)])).await;
+    archive.write(day("2026-11-19"), rows(&[("/same", 17, 0), ("/old/a", 50, 0), ("/old/b", 33, 0)])).await;
+    archive.write(day("2026-11-20"), rows(&[("/same", 17, 0)])).await;
+    // A view of today hides no page.
+    let today = Written {
+        fetched_at: Some(NOON.parse().unwrap()),
+        ..Written::new(day("2026-11-21"), rows(&[("/old/a", 1, 0)]))
+    };
+    archive.put("docs", today).await;
+    let viewer = app.sign_in("vera").await;
+    let token = create(&app.operator().await, &[("scopes", "analytics:read")]).await;
+    let on_day = ["2026-11-20"; 2];
+    for name in ["falling", "gone"] {
+        assert_eq!(paths(&tab(&viewer, on_day, name).await), ["/old/a", "/old/b"], "{name}");
+    }
+    let falls = falling(&app.anonymous(), &token, on_day).await;
+    assert_eq!(paths(&falls), ["/old/a", "/old/b"]);
+    let with_today = tab(&viewer, ["2026-11-20", "2026-11-21"], "gone").await;
+    assert_eq!(paths(&with_today), ["/old/a", "/old/b"]);
+    assert_eq!((&with_today[0]["total"], &with_today[0]["compared"]["total"]), (&json!(1), &json!(0)));
+
+    let query = format!("from={0}&to={0}", on_day[0]);
+    let page = viewer.get(&format!("/p/docs/analytics?{query}&sort=-difference")).await.text;
+    assert_eq!(figures(&page)[..2], ["17", "−83%"]);
+    let shown: Vec<_> =
+        table_rows(&page, "pages daily").into_iter().map(|row| [5, 6].map(|at| row[at].clone())).collect();
+    assert_eq!(shown, [["−50", "−100%"], ["−33", "−100%"], ["0", "0%"]]);
+    let folders = viewer.get(&format!("/p/docs/analytics?{query}&folder=/&sort=path")).await.text;
+    let shown: Vec<_> =
+        table_rows(&folders, "pages daily").into_iter().map(|row| [5, 6].map(|at| row[at].clone())).collect();
+    assert_eq!(shown, [["−83", "−100%"], ["0", "0%"]]);
+    for (more, rows) in [("", 3), ("&folder=/", 2), ("&tab=falling", 2), ("&q=old", 2)] {
+        let file =
+            viewer.get(&format!("/p/docs/analytics/export.json?{query}{more}&sort=-difference")).await.json();
+        let lost: i64 = file.as_array().unwrap().iter().map(|row| row["difference"].as_i64().unwrap()).sum();
+        assert_eq!((file.as_array().unwrap().len(), lost), (rows, -83), "{more}");
+        assert_eq!(file[0]["change"], json!(-1.0), "{more}");
+    }
+}
+
+#[tokio::test]
+async fn overview_lists_only_pages_with_views() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    for of in days("2026-11-08", "2026-11-21") {
+        let path = if of < day("2026-11-15") { "/gone" } else { "/here" };
+        let fetched_at = (of == day("2026-11-21")).then(|| NOON.parse().unwrap());
+        archive.put("docs", Written { fetched_at, ..Written::new(of, rows(&[(path, 30, 0)])) }).await;
+    }
+    let overview = app.sign_in("vera").await.get("/p/docs").await.text;
+    assert!(overview.contains("data-path=\"/here\"") && !overview.contains("/gone"), "{overview}");
 }
 
 #[tokio::test]

@@ -95,14 +95,16 @@ pub enum Compare {
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase", const_into_str, parse_err_ty = ParseError, parse_err_fn = not_a_tab)]
 pub enum Tab {
+    /// Also pages that have views only in the compared period.
     #[default]
     All,
     Rising,
+    /// Also pages that lost all views.
     Falling,
     /// The AI share changed.
     Share,
     New,
-    /// Views in the compared period, and none since.
+    /// Views in the compared period, and none in the compared part of the range.
     Gone,
 }
 

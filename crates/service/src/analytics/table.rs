@@ -51,8 +51,10 @@ impl Figures {
         }
     }
 
-    fn is_fetched(&self, at: usize) -> bool {
-        self.counts[at].is_some()
+    /// Whether the page has views in the range or in the previous period. Then the sums of all rows are those of all pages.
+    fn is_viewed(&self, at: usize) -> bool {
+        let previous = self.previous.as_ref().and_then(|previous| previous[at]);
+        self.counts[at].is_some() || previous.is_some_and(|counts| counts != ViewCounts::default())
     }
 
     /// The views of the pages that match the query, in the compared part of the range and in the previous period.
@@ -69,12 +71,11 @@ impl<'a> Table<'a> {
     /// The rows of a query, unsorted.
     pub(super) fn of(paths: &'a Paths, figures: &Figures, query: &TableQuery) -> Self {
         blocking::must_be_apart(paths.len());
-        let found = (0..paths.len()).filter(|at| query.search.finds(&paths.names()[*at]));
-        // A page without current views is shown only on the tab of gone pages.
-        let is_shown = |at: &usize| figures.is_fetched(*at) || query.tab == Tab::Gone;
+        let found =
+            (0..paths.len()).filter(|at| figures.is_viewed(*at) && query.search.finds(&paths.names()[*at]));
         let mut rows = match &query.folder {
-            None => found.filter(is_shown).map(|at| figures.row(paths, at)).collect(),
-            Some(folder) => content(folder, paths, figures, found, query.tab == Tab::Gone),
+            None => found.map(|at| figures.row(paths, at)).collect(),
+            Some(folder) => content(folder, paths, figures, found),
         };
         if query.tab != Tab::All {
             let is_compared = figures.previous.is_some();
@@ -113,10 +114,6 @@ impl Row<'_> {
         }
     }
 
-    fn counts(&self) -> ViewCounts {
-        self.counts
-    }
-
     fn previous(&self) -> ViewCounts {
         self.previous.unwrap_or_default()
     }
@@ -135,31 +132,26 @@ impl Row<'_> {
     }
 }
 
-/// The direct entries of a folder: its pages, and each subfolder as one row. A subfolder's previous views include pages
-/// that have none now; with `includes_gone`, such pages are entries too.
+/// The direct entries of a folder: its pages, and each subfolder as one row.
 fn content<'a>(
     folder: &Folder,
     paths: &'a Paths,
     figures: &Figures,
     found: impl Iterator<Item = usize>,
-    includes_gone: bool,
 ) -> Vec<Row<'a>> {
     let (mut rows, mut folders) = (Vec::new(), HashMap::<&str, Row>::new());
     for at in found {
         let row = figures.row(paths, at);
-        let pages = u32::from(figures.is_fetched(at));
         match folder.entry_of(&paths.names()[at]) {
             None => {}
-            Some(FolderEntry::Page) if pages == 0 && !includes_gone => {}
             Some(FolderEntry::Page) => rows.push(row),
             Some(FolderEntry::Folder(name)) => {
                 let sum = folders.entry(name).and_modify(|sum| sum.add(&row)).or_insert(row);
-                *sum.pages.get_or_insert(0) += pages;
+                *sum.pages.get_or_insert(0) += 1;
             }
         }
     }
-    let read = folders.into_iter().filter(|(_, row)| includes_gone || row.pages > Some(0));
-    rows.extend(read.map(|(name, row)| Row { path: Cow::Owned(format!("{name}/*")), ..row }));
+    rows.extend(folders.into_iter().map(|(name, row)| Row { path: Cow::Owned(format!("{name}/*")), ..row }));
     rows
 }
 
@@ -173,16 +165,17 @@ pub(super) fn falling(paths: &Paths, figures: &Figures, most: usize) -> Vec<Page
 }
 
 /// Whether a row is on a tab. Pages with few views in both periods are on none; the AI share needs enough views in both.
+/// Pages that lost all views are falling, too.
 fn belongs(tab: Tab, row: &Row) -> bool {
-    let is_known = before(row) > 0 && now(row) > 0;
-    before(row).max(now(row)) >= VIEWS_MIN
+    let (before, now) = (before(row), now(row));
+    before.max(now) >= VIEWS_MIN
         && match tab {
             Tab::All => true,
-            Tab::Rising => is_known && now(row) > before(row),
-            Tab::Falling => is_known && now(row) < before(row),
-            Tab::Share => before(row).min(now(row)) >= VIEWS_MIN && shift(row) > 0,
-            Tab::New => before(row) == 0,
-            Tab::Gone => row.counts().total == 0,
+            Tab::Rising => before > 0 && now > before,
+            Tab::Falling => now < before,
+            Tab::Share => before.min(now) >= VIEWS_MIN && shift(row) > 0,
+            Tab::New => before == 0,
+            Tab::Gone => now == 0,
         }
 }
 
@@ -269,3 +262,6 @@ impl PartialEq for Fraction {
 }
 
 impl Eq for Fraction {}
+
+#[cfg(test)]
+mod tests;

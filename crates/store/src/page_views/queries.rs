@@ -111,8 +111,7 @@ impl Snapshot {
         let found_number = found.len();
         let sort = move || {
             found.sort_unstable_by_key(|(id, _)| *id);
-            let (ids, names) = found.into_iter().unzip();
-            Arc::new(Paths { ids, names })
+            Arc::new(Paths::from_iter(found))
         };
         Ok(blocking::run(found_number, sort).await)
     }
@@ -292,6 +291,14 @@ impl DayRows {
             true => Err(StoreError::UnknownPath),
             false => Ok(()),
         }
+    }
+}
+
+/// Of ids and names in the order of the ids.
+impl FromIterator<(i64, String)> for Paths {
+    fn from_iter<I: IntoIterator<Item = (i64, String)>>(paths: I) -> Self {
+        let (ids, names) = paths.into_iter().unzip();
+        Self { ids, names }
     }
 }
 

@@ -52,7 +52,9 @@ pub(super) fn week(project: &str, report: Result<AnalyticsReport, AppError>) -> 
 }
 
 fn daily(project: &str, DailyReport { pages, trend: shown, .. }: &DailyReport) -> AnyView {
-    let rows: Vec<_> = pages.rows.iter().map(TableRow::from).collect();
+    // The table has pages with views in the week before, too.
+    let viewed = pages.rows.iter().filter(|row| row.counts.total > 0);
+    let rows: Vec<_> = viewed.map(TableRow::from).collect();
     let last = shown.points.last().map(TrendPoint::last_day);
     let warning =
         pages.comparison.as_ref().zip(last).and_then(|(compared, last)| ai_warning(compared.from, last));

@@ -105,7 +105,7 @@ const TOOLS: [ToolKind; 6] = [
     },
     ToolKind {
         name: "falling_pages",
-        description: "The pages whose views fell most against the days before; every day of both periods must be in the history.",
+        description: "The pages whose views fell most against the days before, also those that lost all; every day of both periods must be in the history.",
         scope: Scope::AnalyticsRead,
         schema: arguments::schema::<FallingPagesInput>,
     },
