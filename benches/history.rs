@@ -183,7 +183,7 @@ async fn compare(store: &Store, project: &ProjectId) {
     let mut snapshot = store.snapshot(project).await.unwrap();
     assert_eq!(snapshot.days(before).await.unwrap().len(), 90);
     let paths = snapshot.paths(before.from()).await.unwrap();
-    assert_eq!(snapshot.sums(before, &paths).await.unwrap().len(), PAGES as usize);
+    assert_eq!(snapshot.sums(before, &[], &paths).await.unwrap().len(), PAGES as usize);
 }
 
 /// Writes every day with SQL inside the database where possible, which is faster than row by row.

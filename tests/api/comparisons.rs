@@ -3,9 +3,11 @@
 use serde_json::Value;
 
 use crate::analytics_pages::{NOON, at};
+use crate::api_tokens::create;
 use crate::helpers::{
-    Archive, Browser, TestApp, Written, day, days, figures, json, paragraphs, rows, table_rows,
+    Archive, Browser, TestApp, Written, day, days, figures, json, paragraphs, rows, table_rows, tags,
 };
+use crate::long_ranges::mcp;
 
 /// The rows of the exported table.
 async fn exported(viewer: &Browser, query: &str) -> Vec<Value> {
@@ -57,4 +59,107 @@ async fn calendar_year_is_compared_with_the_year_before() {
     assert!(compared.contains("Compared with Dec 27, 2023 to Dec 25, 2024."), "{compared}");
     let file = exported(&viewer, query).await;
     assert_eq!((&file[0]["previous_total"], &file[0]["change"]), (&json!(365), &json!(1.0)));
+}
+
+/// Eight weeks of days, of which today and October 27 are incomplete. September 29, with which that one is compared, has many views.
+async fn with_an_incomplete_day(app: &TestApp) {
+    let mut archive = Archive::of(app).await;
+    for of in days("2026-09-27", "2026-11-21") {
+        let is_before = of < day("2026-10-25");
+        let (up, down) = if is_before { (10, 20) } else { (12, 10) };
+        let written = match of.to_string().as_str() {
+            "2026-11-21" => Written {
+                fetched_at: Some(NOON.parse().unwrap()),
+                ..Written::new(of, rows(&[("/up", 1, 0)]))
+            },
+            "2026-10-27" => Written {
+                fetched_at: Some("2026-10-27T03:00:00Z".parse().unwrap()),
+                ..Written::new(of, rows(&[("/up", 1, 0)]))
+            },
+            "2026-09-29" => Written::new(of, rows(&[("/up", 9_000, 0), ("/down", 9_000, 0)])),
+            _ => {
+                Written { packed: up == 10, ..Written::new(of, rows(&[("/up", up, 0), ("/down", down, 0)])) }
+            }
+        };
+        archive.put("docs", written).await;
+    }
+}
+
+#[tokio::test]
+async fn incomplete_day_is_left_out_with_its_partner() {
+    let app = TestApp::with(at(NOON)).await;
+    with_an_incomplete_day(&app).await;
+    let viewer = app.sign_in("vera").await;
+    let days = [("project", "docs"), ("from", "2026-10-25"), ("to", "2026-11-21")];
+    let table = viewer.post_json("/api/analytics/pages", &days).await;
+    let sums = |views: u64| json!({"human": views, "ai": 0, "total": views});
+    let comparison = json!({
+        "from": "2026-09-27", "to": "2026-10-23",
+        "compared": {"from": "2026-10-25", "to": "2026-11-20"},
+        "left_out": ["2026-10-27", "2026-11-21"],
+        "current": sums(26 * 22), "previous": sums(26 * 30),
+    });
+    assert_eq!(table["comparison"], comparison);
+    let up = &table["rows"][0];
+    assert_eq!((&up["path"], &up["total"]), (&json!("/up"), &json!(26 * 12 + 2)));
+    assert_eq!((&up["compared"], &up["previous"]), (&sums(26 * 12), &sums(26 * 10)));
+
+    // The figures of all pages, of a search and of one page, with the text below them.
+    let range = "from=2026-10-25&to=2026-11-21";
+    let ranges = "Oct 25, 2026 to Nov 20, 2026 compared with Sep 27, 2026 to Oct 23, 2026; \
+        Oct 27, 2026 and Sep 29, 2026 are left out: one of them is incomplete; part of today is left out.";
+    for (more, change) in [("", "−27%"), ("&q=up", "+20%"), ("&path=/up", "+20%"), ("&path=/down", "−50%")]
+    {
+        let page = viewer.get(&format!("/p/docs/analytics?{range}{more}")).await.text;
+        assert_eq!(figures(&page)[1], change, "{more}");
+        let text = paragraphs(&page, "provenance");
+        assert!(text.contains(ranges), "{more}: {text}");
+        let points = table_rows(&page, "pages");
+        let before = [1, 2, 3, 26, 27].map(|at| points[at][5] == "–");
+        assert_eq!(before, [false, true, false, false, true], "{more}: {points:?}");
+    }
+    let file = exported(&viewer, &format!("{range}&sort=path")).await;
+    let written = file.iter().map(|row| [&row["compared_total"], &row["previous_total"], &row["change"]]);
+    let expected = [[json!(260), json!(520), json!(-0.5)], [json!(312), json!(260), json!(0.2)]];
+    assert_eq!(written.collect::<Vec<_>>(), expected.each_ref().map(|row| row.each_ref()));
+
+    let token = create(&app.operator().await, &[("scopes", "analytics:read")]).await;
+    let falling = mcp(&app.anonymous(), &token, "falling_pages", ["2026-10-25", "2026-11-21"]).await;
+    let falling = &falling["structuredContent"];
+    assert_eq!((&falling["comparison"], &falling["pages"][0]["path"]), (&comparison, &json!("/down")));
+    assert_eq!(falling["pages"].as_array().unwrap().len(), 1, "{falling}");
+}
+
+#[tokio::test]
+async fn incomplete_day_is_called_today_only_if_it_is() {
+    let app = TestApp::with(at(NOON)).await;
+    with_an_incomplete_day(&app).await;
+    let viewer = app.sign_in("vera").await;
+    for (range, ranges, described) in [
+        // The last day of the range, and a day of the compared period.
+        (
+            "from=2026-10-21&to=2026-10-27",
+            "Oct 21, 2026 to Oct 26, 2026 compared with Oct 14, 2026 to Oct 19, 2026; Oct 27, 2026 and Oct 20, 2026",
+            "Incomplete: Tue, Oct 27, 2026.",
+        ),
+        (
+            "from=2026-11-03&to=2026-11-09",
+            "Nov 4, 2026 to Nov 9, 2026 compared with Oct 28, 2026 to Nov 2, 2026; Nov 3, 2026 and Oct 27, 2026",
+            "(22).",
+        ),
+    ] {
+        let page = viewer.get(&format!("/p/docs/analytics?{range}")).await.text;
+        let text = paragraphs(&page, "provenance");
+        let ranges = format!("{ranges} are left out: one of them is incomplete.");
+        assert!(text.contains(&ranges) && !text.contains("today"), "{text}");
+        let tags = tags(&page);
+        let picture = tags.iter().find(|tag| tag.name == "svg" && tag.attribute("role") == "img").unwrap();
+        assert!(picture.attribute("aria-label").ends_with(described), "{picture:?}");
+    }
+    let whole = viewer.get("/p/docs/analytics?from=2026-11-14&to=2026-11-20").await.text;
+    let text = paragraphs(&whole, "provenance");
+    assert!(
+        text.contains("Compared with Nov 7, 2026 to Nov 13, 2026.") && !text.contains("left out"),
+        "{text}"
+    );
 }

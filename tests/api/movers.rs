@@ -4,7 +4,9 @@ use serde_json::Value;
 
 use crate::analytics_pages::{NOON, at};
 use crate::api_tokens::create;
-use crate::helpers::{Archive, Browser, TestApp, Written, day, days, figures, json, rows, table_rows};
+use crate::helpers::{
+    Archive, Browser, TestApp, Written, day, days, figures, json, paragraphs, rows, table_rows,
+};
 use crate::long_ranges::mcp;
 
 fn paths(rows: &[Value]) -> Vec<&str> {
@@ -133,6 +135,10 @@ async fn overview_lists_only_pages_with_views() {
     }
     let overview = app.sign_in("vera").await.get("/p/docs").await.text;
     assert!(overview.contains("data-path=\"/here\"") && !overview.contains("/gone"), "{overview}");
+    let compared =
+        "Nov 15, 2026 to Nov 20, 2026 compared with Nov 8, 2026 to Nov 13, 2026; part of today is left out.";
+    let text = paragraphs(&overview, "provenance");
+    assert!(text.contains(compared), "{text}");
 }
 
 #[tokio::test]

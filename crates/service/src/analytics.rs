@@ -143,18 +143,19 @@ impl Analytics {
         trend_of(&mut snapshot, &period, comparable.as_ref(), &selection, &days).await
     }
 
-    /// The pages that lost the most views against the previous period, which must be stored too; at most [`FALLING_PAGES`].
+    /// The pages that lost the most views against the previous period, which must be stored too; at most [`FALLING_PAGES`]. With the compared days.
     pub async fn falling_pages(
         &self,
         project: &ProjectId,
         range: DayRange,
-    ) -> Result<Vec<PageRow>, AppError> {
+    ) -> Result<(Vec<PageRow>, Comparison), AppError> {
         let mut snapshot = self.store.snapshot(project).await?;
         let period = Period::read(&mut snapshot, range).await?;
         let comparable = period.must_be_comparable(&mut snapshot).await?;
         let paths = snapshot.paths(comparable.previous.from().min(range.from())).await?;
         let figures = figures(&mut snapshot, &period, Some(&comparable), &paths).await?;
-        Ok(blocking::run(paths.len(), move || table::falling(&paths, &figures, FALLING_PAGES)).await)
+        let (number, falling) = (paths.len(), move || table::falling(&paths, &figures, FALLING_PAGES));
+        Ok((blocking::run(number, falling).await, comparable.into()))
     }
 
     /// One page or folder: its row, its trend and the jobs about it that have changes, also those outside the range.
@@ -179,7 +180,7 @@ impl Analytics {
             Some(comparable) => Some(by_day(&mut snapshot, comparable.previous, &selection).await?),
             None => None,
         };
-        let row = row(path, &days, previous.as_deref(), comparable.as_ref(), range);
+        let row = row(path, &days, previous.as_deref(), comparable.as_ref());
         let days = [days, previous.unwrap_or_default()].concat();
         let trend = trend_of(&mut snapshot, &period, comparable.as_ref(), &selection, &days).await?;
         let mut jobs = effects(&mut snapshot, &selection).await?;
@@ -273,12 +274,13 @@ async fn figures(
     comparable: Option<&Comparable>,
     paths: &Arc<Paths>,
 ) -> Result<Figures, AppError> {
-    let counts = snapshot.sums(period.range(), paths).await?;
+    let counts = snapshot.sums(period.range(), &[], paths).await?;
     let Some(comparable) = comparable else { return Ok(Figures { counts, previous: None, compared: None }) };
-    let previous = Some(snapshot.sums(comparable.previous, paths).await?);
-    let compared = match comparable.current == period.range() {
+    let (left_out, partners) = comparable.left_out();
+    let previous = Some(snapshot.sums(comparable.previous, &partners, paths).await?);
+    let compared = match comparable.is_whole() {
         true => None,
-        false => Some(snapshot.sums(comparable.current, paths).await?),
+        false => Some(snapshot.sums(comparable.current, &left_out, paths).await?),
     };
     Ok(Figures { counts, previous, compared })
 }
@@ -321,16 +323,17 @@ fn row(
     days: &[(Day, ViewCounts)],
     previous: Option<&[(Day, ViewCounts)]>,
     comparable: Option<&Comparable>,
-    range: DayRange,
 ) -> PageRow {
-    let sum = |days: &[(Day, ViewCounts)]| days.iter().map(|(_, counts)| *counts).sum();
-    let part = comparable.map(|comparable| comparable.current).filter(|part| *part != range);
+    let sum = |days: &[(Day, ViewCounts)], is_in: &dyn Fn(Day) -> bool| {
+        days.iter().filter(|(day, _)| is_in(*day)).map(|(_, counts)| *counts).sum()
+    };
+    let part = comparable.filter(|comparable| !comparable.is_whole());
+    let previous = comparable.zip(previous);
     PageRow {
         path: path.to_owned(),
-        counts: sum(days),
-        previous: previous.map(sum),
-        compared: part
-            .map(|part| days.iter().filter(|(day, _)| part.contains(*day)).map(|(_, counts)| *counts).sum()),
+        counts: sum(days, &|_| true),
+        previous: previous.map(|(compared, before)| sum(before, &|day| compared.contains_before(day))),
+        compared: part.map(|part| sum(days, &|day| part.contains(day))),
         pages: None,
     }
 }

@@ -19,8 +19,8 @@ pub fn days(point: &TrendPoint) -> String {
     }
 }
 
-/// Describes the chart in a sentence.
-pub fn summary(points: &[TrendPoint]) -> String {
+/// Describes the chart in sentences.
+pub fn summary(points: &[TrendPoint], today: Day) -> String {
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
         return "No days to show.".to_owned();
     };
@@ -33,7 +33,8 @@ pub fn summary(points: &[TrendPoint]) -> String {
         .collect();
     let short =
         if short.is_empty() { String::new() } else { format!(" Short weeks: {}.", short.join(" and ")) };
-    let unfinished = points.iter().any(|point| point.unfinished);
+    let unfinished = points.iter().filter(|point| point.unfinished);
+    let unfinished: Vec<_> = unfinished.map(|point| incomplete(point, today)).collect();
     format!(
         "By {by}, {} to {}: {}, {} by AI agents{}.{short}{}",
         first.day.long(),
@@ -41,8 +42,15 @@ pub fn summary(points: &[TrendPoint]) -> String {
         counted(all.total, "view", "views"),
         ai_share(all),
         most.unwrap_or_default(),
-        if unfinished { " Today is incomplete." } else { "" },
+        unfinished.concat(),
     )
+}
+
+fn incomplete(point: &TrendPoint, today: Day) -> String {
+    match point.day <= today && today <= last_day(point) {
+        true => " Today is incomplete.".to_owned(),
+        false => format!(" Incomplete: {}.", days(point)),
+    }
 }
 
 #[cfg(test)]
@@ -63,21 +71,34 @@ mod tests {
         assert_eq!(last_day(&week).to_string(), "2026-11-08");
     }
 
+    fn today() -> Day {
+        "2026-11-21".parse().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn only_today_is_called_today() {
+        let unfinished = |day, days| TrendPoint { unfinished: true, ..point(day, days, 1, 0) };
+        let end = |last: TrendPoint| summary(&[point("2026-11-10", 1, 3, 0), last], today());
+        assert!(end(unfinished("2026-11-21", 1)).ends_with(" (3). Today is incomplete."));
+        assert!(end(unfinished("2026-11-16", 6)).ends_with(" Today is incomplete."));
+        assert!(end(unfinished("2026-11-20", 1)).ends_with(" (3). Incomplete: Fri, Nov 20, 2026."));
+    }
+
     #[test]
     fn summary_describes_the_chart_in_a_sentence() {
         let days = [point("2026-11-10", 1, 300, 100), point("2026-11-11", 1, 10, 5)];
         assert_eq!(
-            summary(&days),
+            summary(&days, today()),
             "By day, Nov 10, 2026 to Nov 11, 2026: 415 views, 25% by AI agents; most on Tue, Nov 10, 2026 (400)."
         );
         let weeks =
             [point("2026-07-25", 2, 1, 0), point("2026-07-27", 7, 9, 0), point("2026-08-03", 1, 1, 0)];
         assert_eq!(
-            summary(&weeks),
+            summary(&weeks, today()),
             "By week, Jul 25, 2026 to Aug 3, 2026: 11 views, 0% by AI agents; most on Jul 27, 2026 to Aug 2, 2026 (9). \
              Short weeks: Jul 25, 2026 to Jul 26, 2026 (2 days) and Mon, Aug 3, 2026 (1 day)."
         );
         let none = [point("2026-11-10", 1, 0, 0)];
-        assert_eq!(summary(&none), "By day, Nov 10, 2026 to Nov 10, 2026: 0 views, – by AI agents.");
+        assert_eq!(summary(&none, today()), "By day, Nov 10, 2026 to Nov 10, 2026: 0 views, – by AI agents.");
     }
 }

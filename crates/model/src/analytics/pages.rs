@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::day::Day;
+use crate::day::{Day, DayRange};
 use crate::history::MarkedDay;
 use crate::page_views::ViewCounts;
 use crate::time::Timestamp;
@@ -19,7 +19,7 @@ pub struct PageRow {
     pub counts: ViewCounts,
     /// In the previous period; `None` if there is none or not all its days are stored.
     pub previous: Option<ViewCounts>,
-    /// The part of the range that `previous` is compared with, if that is not the whole range: an incomplete day is excluded.
+    /// The part of the range that `previous` is compared with, if that is not the whole range: incomplete days are excluded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compared: Option<ViewCounts>,
     /// For a folder, the number of pages in it.
@@ -48,17 +48,23 @@ pub struct PagesReport {
     pub fetched_at: Option<Timestamp>,
     /// Days of the range with a mark.
     pub marked: Vec<MarkedDay>,
-    /// Whether the last day is incomplete.
+    /// Whether a day is incomplete.
     pub unfinished: bool,
 }
 
 /// The previous period: the same number of days directly before; for whole weeks the same weekdays. An incomplete day is
-/// excluded on both sides.
+/// excluded on both sides, with the day that it would be compared with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comparison {
+    /// The first and the last day that the range is compared with.
     pub from: Day,
     pub to: Day,
-    /// Totals of the compared part of the range, without an incomplete day.
+    /// The compared part of the range, from the first to the last compared day.
+    pub compared: DayRange,
+    /// The days of the range that are not compared, in order: they or the days that they would be compared with are incomplete.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<Day>,
+    /// Totals of the compared days of the range.
     pub current: ViewCounts,
     pub previous: ViewCounts,
 }
@@ -70,6 +76,13 @@ pub struct Earlier {
     pub to: Day,
     #[serde(flatten)]
     pub counts: ViewCounts,
+}
+
+impl Comparison {
+    /// The day that a day of the range is compared with.
+    pub fn partner(&self, day: Day) -> Day {
+        day.plus_days(-self.compared.from().days_since(self.from))
+    }
 }
 
 impl PageRow {

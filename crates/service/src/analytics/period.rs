@@ -1,6 +1,6 @@
 //! A completely stored range of days, and its compared period.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::analytics::choice::Compare;
 use model::analytics::pages::{Comparison, Earlier};
@@ -17,13 +17,15 @@ pub(super) struct Period {
     days: Vec<StoredDay>,
 }
 
-/// Two ranges of the same length, with only complete, stored days.
+/// Days of a range, and as many days of the compared period. All of them are stored and complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Comparable {
-    /// The range up to the day before its first incomplete day.
+    /// From the first to the last compared day of the range.
     pub(super) current: DayRange,
     /// `current`, shifted back by [`Compare::shift`].
     pub(super) previous: DayRange,
+    /// The days of the whole range that are not compared, in order: they or their partners are incomplete.
+    left_out: Vec<Day>,
     current_totals: ViewCounts,
     previous_totals: ViewCounts,
 }
@@ -68,11 +70,7 @@ impl Period {
     }
 
     pub(super) fn is_unfinished(&self) -> bool {
-        self.first_unfinished().is_some()
-    }
-
-    fn first_unfinished(&self) -> Option<Day> {
-        self.days.iter().find(|day| !is_complete(day)).map(|day| day.day)
+        !self.days.iter().all(is_complete)
     }
 
     /// What this period can be compared with, if all of those days are stored.
@@ -81,24 +79,39 @@ impl Period {
         snapshot: &mut Snapshot,
         compare: Compare,
     ) -> Result<Option<Comparable>, AppError> {
-        let Some((_, previous)) = self.halves(compare) else { return Ok(None) };
-        Ok(self.comparable_with(&snapshot.days(previous).await?, compare))
+        let Some(before) = compare.period_before(self.range) else { return Ok(None) };
+        Ok(self.comparable_with(&snapshot.days(before).await?, compare))
     }
 
-    /// The same. `earlier`: the stored days of the compared period.
+    /// The same. `earlier`: the stored days of the compared period. Each complete day is compared with its partner, unless that one is incomplete.
+    /// Nothing is compared if one of these partners is not stored.
     pub(super) fn comparable_with(&self, earlier: &[StoredDay], compare: Compare) -> Option<Comparable> {
-        let (current, previous) = self.halves(compare)?;
-        is_stored(previous, earlier).then(|| Comparable {
+        let back = compare.shift(self.range.days())?;
+        let earlier: BTreeMap<Day, &StoredDay> = earlier.iter().map(|day| (day.day, day)).collect();
+        let (mut pairs, mut left_out) = (Vec::new(), Vec::new());
+        for day in &self.days {
+            let partner = match is_complete(day) {
+                true => Some(*earlier.get(&day.day.plus_days(-back))?),
+                false => None,
+            };
+            match partner.filter(|partner| is_complete(partner)) {
+                Some(partner) => pairs.push((day, partner)),
+                None => left_out.push(day.day),
+            }
+        }
+        let current = DayRange::spanning(pairs.first()?.0.day, pairs.last()?.0.day)?;
+        Some(Comparable {
             current,
-            previous,
-            current_totals: totals(&self.days, current),
-            previous_totals: totals(earlier, previous),
+            previous: back_by(current, back),
+            left_out,
+            current_totals: pairs.iter().map(|(day, _)| day.totals).sum(),
+            previous_totals: pairs.iter().map(|(_, partner)| partner.totals).sum(),
         })
     }
 
     /// For a range without a complete day: the totals of the whole compared period, if it is stored.
     pub(super) fn earlier(&self, earlier: &[StoredDay], compare: Compare) -> Option<Earlier> {
-        let before = compare.period_before(self.range).filter(|_| self.halves(compare).is_none())?;
+        let before = compare.period_before(self.range).filter(|_| self.complete_part().is_none())?;
         let counts = totals(earlier, before);
         is_stored(before, earlier).then(|| Earlier { from: before.from(), to: before.to(), counts })
     }
@@ -108,24 +121,26 @@ impl Period {
     pub(super) async fn must_be_comparable(&self, snapshot: &mut Snapshot) -> Result<Comparable, AppError> {
         let comparable = self.comparable(snapshot, Compare::Previous).await?;
         comparable.ok_or_else(|| {
-            let message = match self.halves(Compare::Previous) {
-                Some((_, previous)) => format!(
-                    "The days to compare with, {} to {}, are not all in the daily history yet. Choose a shorter range, or try again later.",
-                    previous.from().long(),
-                    previous.to().long()
-                ),
+            let message = match self.complete_part() {
+                Some(part) => {
+                    let previous = back_by(part, self.range.days());
+                    format!(
+                        "The days to compare with, {} to {}, are not all in the daily history yet, or not complete. Choose a shorter range, or try again later.",
+                        previous.from().long(),
+                        previous.to().long()
+                    )
+                }
                 None => "This range has no complete day to compare. Choose a longer range.".to_owned(),
             };
             AppError::new(ErrorCode::NotInHistory, message)
         })
     }
 
-    /// The compared part of the range, and the same part of the compared period.
-    fn halves(&self, compare: Compare) -> Option<(DayRange, DayRange)> {
-        let last = self.first_unfinished().map_or(self.range.to(), |day| day.plus_days(-1));
-        let current = DayRange::spanning(self.range.from(), last)?;
-        let back = compare.shift(self.range.days())?;
-        Some((current, back_by(current, back)))
+    /// From the first to the last complete day.
+    fn complete_part(&self) -> Option<DayRange> {
+        let mut complete = self.days.iter().filter(|day| is_complete(day)).map(|day| day.day);
+        let first = complete.next()?;
+        DayRange::spanning(first, complete.next_back().unwrap_or(first))
     }
 }
 
@@ -133,6 +148,27 @@ impl Comparable {
     /// The number of days between a day and the day it is compared with.
     pub(super) fn shift(&self) -> i64 {
         self.current.from().days_since(self.previous.from())
+    }
+
+    /// Whether this day of the range is compared.
+    pub(super) fn contains(&self, day: Day) -> bool {
+        self.current.contains(day) && self.left_out.binary_search(&day).is_err()
+    }
+
+    /// Whether a day of the range is compared with this one.
+    pub(super) fn contains_before(&self, day: Day) -> bool {
+        self.contains(day.plus_days(self.shift()))
+    }
+
+    /// Whether every day of the range is compared.
+    pub(super) fn is_whole(&self) -> bool {
+        self.left_out.is_empty()
+    }
+
+    /// The days of the range that are not compared, and their partners.
+    pub(super) fn left_out(&self) -> (Vec<Day>, Vec<Day>) {
+        let partners = self.left_out.iter().map(|day| day.plus_days(-self.shift()));
+        (self.left_out.clone(), partners.collect())
     }
 }
 
@@ -176,6 +212,8 @@ impl From<Comparable> for Comparison {
         Self {
             from: comparable.previous.from(),
             to: comparable.previous.to(),
+            compared: comparable.current,
+            left_out: comparable.left_out,
             current: comparable.current_totals,
             previous: comparable.previous_totals,
         }
@@ -185,6 +223,9 @@ impl From<Comparable> for Comparison {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use proptest::{collection, sample};
+    use strum::VariantArray;
 
     fn day(text: &str) -> Day {
         text.parse().unwrap_or_else(|error| panic!("{error}"))
@@ -204,21 +245,28 @@ mod tests {
         Period { range, days: (0..range.days()).map(stored).collect() }
     }
 
-    fn halves(from: &str, to: &str, fetched_at: &str) -> Option<[String; 4]> {
-        let (current, previous) = period(from, to, fetched_at).halves(Compare::Previous)?;
+    /// The compared days of a period whose days were all fetched at `fetched_at`. Those before are complete.
+    fn compared(from: &str, to: &str, fetched_at: &str, compare: Compare) -> Option<[String; 4]> {
+        let period = period(from, to, fetched_at);
+        let before = compare.period_before(period.range)?;
+        let [first, last] = [before.from(), before.to()].map(|day| day.to_string());
+        let earlier = self::period(&first, &last, "2026-12-01T00:00:00Z");
+        let Comparable { current, previous, .. } = period.comparable_with(earlier.days(), compare)?;
         Some([current.from(), current.to(), previous.from(), previous.to()].map(|day| day.to_string()))
     }
 
     #[test]
     fn finished_range_is_compared_with_the_preceding_days() {
         let expected = ["2026-11-11", "2026-11-20", "2026-11-01", "2026-11-10"].map(str::to_owned);
-        assert_eq!(halves("2026-11-11", "2026-11-20", "2026-11-21T00:00:00Z"), Some(expected));
+        let compared = compared("2026-11-11", "2026-11-20", "2026-11-21T00:00:00Z", Compare::Previous);
+        assert_eq!(compared, Some(expected));
     }
 
     #[test]
     fn comparison_excludes_today_and_preserves_weekdays() {
         let expected = ["2026-11-15", "2026-11-20", "2026-11-08", "2026-11-13"].map(str::to_owned);
-        assert_eq!(halves("2026-11-15", "2026-11-21", "2026-11-21T09:30:00Z"), Some(expected));
+        let compared = compared("2026-11-15", "2026-11-21", "2026-11-21T09:30:00Z", Compare::Previous);
+        assert_eq!(compared, Some(expected));
     }
 
     #[test]
@@ -235,7 +283,7 @@ mod tests {
 
     #[test]
     fn today_alone_compares_only_with_all_of_yesterday() {
-        assert_eq!(halves("2026-11-21", "2026-11-21", "2026-11-21T12:00:00Z"), None);
+        assert_eq!(compared("2026-11-21", "2026-11-21", "2026-11-21T12:00:00Z", Compare::Previous), None);
         let today = period("2026-11-21", "2026-11-21", "2026-11-21T12:00:00Z");
         let earlier = |fetched_at| {
             let yesterday = period("2026-11-20", "2026-11-20", fetched_at);
@@ -247,14 +295,74 @@ mod tests {
 
     #[test]
     fn compared_period_has_equal_length_weeks_or_a_year_earlier() {
-        let finished = period("2026-11-18", "2026-11-20", "2026-11-21T00:00:00Z");
         let days = |compare| {
-            finished
-                .halves(compare)
-                .map(|(_, before)| [before.from(), before.to()].map(|day| day.to_string()))
+            compared("2026-11-18", "2026-11-20", "2026-11-21T00:00:00Z", compare)
+                .map(|[_, _, from, to]| [from, to])
         };
         assert_eq!(days(Compare::Weekdays), Some(["2026-11-11", "2026-11-13"].map(str::to_owned)));
         assert_eq!(days(Compare::Year), Some(["2025-11-19", "2025-11-21"].map(str::to_owned)));
         assert_eq!(days(Compare::None), None);
+    }
+
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Stored {
+        Complete,
+        Incomplete,
+        Missing,
+    }
+
+    fn stored(day: Day, views: u64, stored: Stored) -> Option<StoredDay> {
+        let fetched_at = match stored {
+            Stored::Complete => day.plus_days(1).start(),
+            Stored::Incomplete => day.start(),
+            Stored::Missing => return None,
+        };
+        let totals = ViewCounts { human: views, ai: 0, total: views };
+        Some(StoredDay { day, totals, fetched_at, mark: None, digest: String::new() })
+    }
+
+    /// A day of the range and its partner: whether they are complete, and their views.
+    fn pair() -> impl Strategy<Value = (Stored, Stored, u64, u64)> {
+        use Stored::{Complete, Incomplete, Missing};
+        let own = sample::select(vec![Complete, Complete, Complete, Incomplete]);
+        let mut partners = vec![Incomplete; 3];
+        partners.extend([Complete; 30]);
+        partners.push(Missing);
+        (own, sample::select(partners), 0..100u64, 0..100u64)
+    }
+
+    proptest! {
+        #[test]
+        fn complete_days_are_compared_with_complete_partners(
+            pairs in collection::vec(pair(), 1..40),
+            compare in sample::select(Compare::VARIANTS),
+        ) {
+            let range = DayRange::ending(day("2026-11-21"), pairs.len() as i64);
+            let back = compare.shift(range.days()).unwrap_or(range.days());
+            let at = |n: usize| range.from().plus_days(n as i64);
+            let own = pairs.iter().enumerate().filter_map(|(n, pair)| stored(at(n), pair.2, pair.0));
+            let before = pairs.iter().enumerate().filter_map(|(n, pair)| stored(at(n).plus_days(-back), pair.3, pair.1));
+            let period = Period { range, days: own.collect() };
+            let comparable = period.comparable_with(&before.collect::<Vec<_>>(), compare);
+
+            let is_compared = |pair: &(Stored, Stored, _, _)| (pair.0, pair.1) == (Stored::Complete, Stored::Complete);
+            let lacks_one = pairs.iter().any(|pair| (pair.0, pair.1) == (Stored::Complete, Stored::Missing));
+            let has_pairs = pairs.iter().any(is_compared) && !lacks_one && compare != Compare::None;
+            prop_assert_eq!(comparable.is_some(), has_pairs);
+            let Some(comparable) = comparable else { return Ok(()) };
+            for (n, pair) in pairs.iter().enumerate() {
+                prop_assert_eq!(comparable.contains(at(n)), is_compared(pair), "{}", at(n));
+                prop_assert_eq!(comparable.contains_before(at(n).plus_days(-back)), is_compared(pair), "{}", at(n));
+            }
+            let compared = || pairs.iter().filter(|pair| is_compared(pair));
+            prop_assert_eq!(comparable.current_totals.total, compared().map(|pair| pair.2).sum::<u64>());
+            prop_assert_eq!(comparable.previous_totals.total, compared().map(|pair| pair.3).sum::<u64>());
+            prop_assert_eq!(comparable.is_whole(), compared().count() == pairs.len());
+            let (left_out, partners) = comparable.left_out();
+            prop_assert_eq!(left_out.len() + compared().count(), pairs.len());
+            prop_assert!(left_out.iter().zip(partners).all(|(day, partner)| day.days_since(partner) == back));
+            let ends = [comparable.current.from(), comparable.current.to()];
+            prop_assert!(ends.into_iter().all(|end| comparable.contains(end)), "{ends:?}");
+        }
     }
 }

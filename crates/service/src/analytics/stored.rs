@@ -54,7 +54,7 @@ impl Analytics {
         let mut snapshot = self.store.snapshot(&query.project).await?;
         let days = snapshot.days(range).await?;
         let paths = snapshot.paths(range.from()).await?;
-        let counts = snapshot.sums(range, &paths).await?;
+        let counts = snapshot.sums(range, &[], &paths).await?;
         drop(snapshot);
         let (pages, query) = (paths.len(), query.clone());
         let figures = Figures { counts, previous: None, compared: None };

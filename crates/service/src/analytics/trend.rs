@@ -27,7 +27,7 @@ pub(super) fn points(
     let complete = complete(period.days());
     let counted: BTreeMap<Day, ViewCounts> = days.iter().copied().collect();
     let before = |day: Day| {
-        let comparable = comparable.filter(|comparable| comparable.current.contains(day))?;
+        let comparable = comparable.filter(|comparable| comparable.contains(day))?;
         Some(counted.get(&day.plus_days(-comparable.shift())).copied().unwrap_or_default())
     };
     let mut points: Vec<TrendPoint> = Vec::new();

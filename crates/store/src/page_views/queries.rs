@@ -116,13 +116,19 @@ impl Snapshot {
         Ok(blocking::run(found_number, sort).await)
     }
 
-    /// The views of each page over the range.
-    pub async fn sums(&mut self, range: DayRange, paths: &Arc<Paths>) -> Result<Sums, StoreError> {
-        let (sums, paths) = (vec![None; paths.len()], paths.clone());
-        self.fold(range, sums, move |sums: &mut Sums, _, rows| {
-            rows.each(&paths, |at, counts| *sums[at].get_or_insert_default() += counts)
-        })
-        .await
+    /// The views of each page over the days of the range, without those in `but`.
+    pub async fn sums(
+        &mut self,
+        range: DayRange,
+        but: &[Day],
+        paths: &Arc<Paths>,
+    ) -> Result<Sums, StoreError> {
+        let (sums, paths, but) = (vec![None; paths.len()], paths.clone(), Arc::<[Day]>::from(but));
+        let add = move |sums: &mut Sums, day, rows: DayRows| match but.contains(&day) {
+            true => Ok(()),
+            false => rows.each(&paths, |at, counts| *sums[at].get_or_insert_default() += counts),
+        };
+        self.fold(range, sums, add).await
     }
 
     /// The summed views of the `wanted` pages for each stored day of the range, oldest first.

@@ -43,7 +43,7 @@ impl Ledger {
         let range = DayRange::ending(day(), 1);
         let mut snapshot = self.store.snapshot(&self.project).await.unwrap();
         let paths = snapshot.paths(day()).await.unwrap();
-        let sums = snapshot.sums(range, &paths).await.unwrap();
+        let sums = snapshot.sums(range, &[], &paths).await.unwrap();
         let page = snapshot.page_by_day(range, "/p3").await.unwrap();
         let sum = sums.iter().flatten().map(|counts| counts.total).sum();
         page.first().map(|(_, counts)| (sum, counts.total))

@@ -3,16 +3,16 @@
 use leptos::prelude::*;
 
 use crate::ui::charts::bar;
-use crate::ui::components::localized::{self, days};
+use crate::ui::components::localized;
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::time::ago;
 use crate::ui::components::what_is_ai::ai_warning;
-use crate::ui::pages::analytics::figures::{Against, compared};
+use crate::ui::pages::analytics::figures::{Against, compared, compared_days};
 use crate::ui::pages::analytics::{AnalyticsPage, events, no_views, range, table, trend};
 use crate::ui::pages::fetch_days::{fetch_again, fetch_days};
 use model::analytics::choice::Compare;
 use model::analytics::days::Days;
-use model::analytics::pages::{Comparison, PagesReport};
+use model::analytics::pages::PagesReport;
 use model::analytics::query::Form;
 use model::analytics::report::{DailyReport, PagesTable};
 use model::analytics::trend::{Trend, are_weeks};
@@ -85,10 +85,7 @@ pub(super) fn trend_section(context: &AnalyticsPage, shown: &Trend) -> AnyView {
 pub(super) fn provenance(context: &AnalyticsPage, pages: &PagesReport) -> AnyView {
     let updated = pages.fetched_at.map(|at| view! { ", updated " {ago(at)} });
     let compared = match (&pages.comparison, &pages.earlier) {
-        (Some(Comparison { from, to, .. }), _) => {
-            let left_out = pages.unfinished.then_some("; part of today is left out");
-            view! { ". Compared with " {days(*from, *to)} {left_out} "." }.into_any()
-        }
+        (Some(comparison), _) => view! { ". " {compared_days(comparison, context.today)} }.into_any(),
         (None, Some(_)) => {
             ". Part of a day is not compared; the whole day before stands beside it.".into_any()
         }

@@ -1,12 +1,16 @@
-//! The four figures of a range on one line, with their change. Also used by the overview.
+//! The four figures of a range on one line, with their change, and what they are compared with. Also used by the overview.
 
 use leptos::prelude::*;
 
-use crate::ui::charts::number::{ai_share, change, share_change};
-use crate::ui::components::localized::{number, short_day};
+use crate::ui::charts::number::{ai_share, change, counted, share_change};
+use crate::ui::components::localized::{day, days, number, short_day, written};
 use crate::ui::components::what_is_ai::what_is_ai;
 use model::analytics::pages::{Comparison, Earlier};
+use model::day::Day;
 use model::page_views::ViewCounts;
+
+/// The most days that are named of those that are not compared.
+const DAYS_NAMED: usize = 3;
 
 /// The counts that a range is compared with.
 #[derive(Clone, Copy)]
@@ -56,6 +60,46 @@ pub(super) fn compared(totals: ViewCounts, against: Against) -> AnyView {
         </div>
     }
     .into_any()
+}
+
+/// `Compared with Nov 1, 2026 to Nov 7, 2026.` Names both ranges and the days that are left out, if not all days are compared.
+pub(crate) fn compared_days(comparison: &Comparison, today: Day) -> AnyView {
+    let Comparison { from, to, compared, left_out, .. } = comparison;
+    if left_out.is_empty() {
+        return view! { "Compared with " {days(*from, *to)} "." }.into_any();
+    }
+    let others: Vec<Day> = left_out.iter().copied().filter(|day| *day != today).collect();
+    let is_today = others.len() < left_out.len();
+    view! {
+        {days(compared.from(), compared.to())}
+        " compared with "
+        {days(*from, *to)}
+        {(!others.is_empty()).then(|| incomplete_days(comparison, &others))}
+        {is_today.then_some("; part of today is left out")}
+        "."
+    }
+    .into_any()
+}
+
+/// `; Nov 3, 2026 and Oct 6, 2026 are left out: one of them is incomplete`, and so for several days.
+fn incomplete_days(comparison: &Comparison, left_out: &[Day]) -> AnyView {
+    let pairs = left_out.iter().take(DAYS_NAMED).enumerate().map(|(at, own)| {
+        view! { {(at > 0).then_some(", ")} {day(*own)} " and " {day(comparison.partner(*own))} }
+    });
+    let pairs = pairs.collect_view();
+    let count = left_out.len() as u64;
+    let more = (left_out.len() - left_out.len().min(DAYS_NAMED)) as u64;
+    match count {
+        1 => view! { "; " {pairs} " are left out: one of them is incomplete" }.into_any(),
+        _ => view! {
+            "; "
+            {written(counted(count, "day", "days"))}
+            " on each side are left out, because one of the two is incomplete: "
+            {pairs}
+            {(more > 0).then(|| view! { ", and " {written(counted(more, "more", "more"))} })}
+        }
+        .into_any(),
+    }
 }
 
 /// `Nov 20: 4,210`.

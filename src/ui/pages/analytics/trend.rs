@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use crate::ui::charts::events::{self, Marks};
 use crate::ui::charts::number::{ai_share, counted};
 use crate::ui::charts::{bar, columns, summary};
+use crate::ui::clock;
 use crate::ui::components::localized::{self, cell};
 use crate::ui::islands::trend::{self as island, Trend as Pointing};
 use model::analytics::query::Form;
@@ -27,7 +28,7 @@ pub(super) fn chart(project: &str, shown: &Trend, form: Form, base: &str) -> Opt
     let points = &shown.points;
     let count = points.len();
     let last = points.last()?;
-    let summary = summary::summary(points);
+    let summary = summary::summary(points, clock::today());
     let scale = columns::scale_labels(points, form);
     let picture = columns::picture(points, form, summary.clone());
     let previous = columns::previous_line(points, form);

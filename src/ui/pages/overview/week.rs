@@ -6,12 +6,13 @@ use leptos::prelude::*;
 use crate::api::analytics::report_of;
 use crate::ui::charts::bar::{bar, legend, patterns};
 use crate::ui::charts::scale;
+use crate::ui::clock;
 use crate::ui::components::failure::failure;
 use crate::ui::components::live_source::live_source;
 use crate::ui::components::localized::number;
 use crate::ui::components::time::ago;
 use crate::ui::components::what_is_ai::ai_warning;
-use crate::ui::pages::analytics::figures::figures;
+use crate::ui::pages::analytics::figures::{compared_days, figures};
 use crate::ui::pages::analytics::trend::trend;
 use model::analytics::days::Days;
 use model::analytics::query::{AnalyticsQuery, Form};
@@ -59,12 +60,15 @@ fn daily(project: &str, DailyReport { pages, trend: shown, .. }: &DailyReport) -
     let warning =
         pages.comparison.as_ref().zip(last).and_then(|(compared, last)| ai_warning(compared.from, last));
     let updated = pages.fetched_at.map(|at| view! { ", updated " {ago(at)} });
+    let compared = pages.comparison.as_ref().map(|comparison| {
+        view! { ". " {compared_days(comparison, clock::today())} }
+    });
     view! {
         {figures(pages.totals, pages.comparison.as_ref())}
         {warning}
         <div class="trend">{trend(project, shown, Form::Stacked)}</div>
         {most_viewed(&rows)}
-        <p class="provenance">"From the daily history" {updated}</p>
+        <p class="provenance">"From the daily history" {updated} {compared}</p>
     }
     .into_any()
 }

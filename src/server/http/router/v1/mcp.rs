@@ -30,7 +30,7 @@ use crate::server::http::router::bodies;
 use crate::server::request::problem::Problem;
 use crate::server::state::AppState;
 use model::analytics::days::Days;
-use model::analytics::pages::PageRow;
+use model::analytics::pages::{Comparison, PageRow};
 use model::api_token::Scope;
 use model::error::{AppError, shortened};
 use model::job::Job;
@@ -251,10 +251,11 @@ struct PageViewsResult {
     next_offset: Option<u64>,
 }
 
-/// The pages whose views fell most.
+/// The pages whose views fell most, and the compared days.
 #[derive(Serialize)]
 struct FallingPagesResult {
     pages: Vec<PageRow>,
+    comparison: Comparison,
 }
 
 fn parsed<T: DeserializeOwned>(input: Value) -> Result<T, Problem> {
@@ -335,5 +336,6 @@ async fn falling_pages(caller: &TokenCaller, input: Value) -> Result<JsonObject,
     let state = &caller.state();
     let range = Days::new(from, to, state.today()).map_err(AppError::from)?.range();
     let _permit = caller.caller().query_permit().await?;
-    written(FallingPagesResult { pages: state.analytics.falling_pages(&project, range).await? })
+    let (pages, comparison) = state.analytics.falling_pages(&project, range).await?;
+    written(FallingPagesResult { pages, comparison })
 }
