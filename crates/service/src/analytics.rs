@@ -58,13 +58,13 @@ impl Analytics {
         let compared = compare.period_before(range);
         let ranges = SummaryRanges { shown: range, compared, jobs_max: trend::MARKERS_MAX };
         let summary = self.store.summary(project, ranges).await?;
-        let (summary, known) = match self.known.get(project, range, compare, &summary.days).await {
+        let (summary, known) = match self.known.get(project, range, compare, &summary.days) {
             Some(known) => (summary, known),
             None => {
                 let mut snapshot = self.store.snapshot(project).await?;
                 let summary = snapshot.summary(ranges).await?;
                 let known = KnownFigures::read(&mut snapshot, range, compare, summary.days.clone()).await?;
-                (summary, self.known.put(project, range, compare, known).await)
+                (summary, self.known.put(project, range, compare, known))
             }
         };
         let KnownFigures { period, comparable, .. } = &*known;

@@ -209,7 +209,7 @@ async fn admit(
     client_ip: IpAddr,
 ) -> Result<(TokenCaller, Rest), Refusal> {
     let hash = token_of(headers)?.hash();
-    limits.must_be_free(state, &hash).await.map_err(Refusal::TooMany)?;
+    limits.must_be_free(state, &hash).map_err(Refusal::TooMany)?;
     let Some((token, owner)) = state.store.api_token(&hash).await? else {
         let counted = limits.count_unknown(state, client_ip).await?;
         counted.or_refuse(Wait).map_err(Refusal::TooManyUnknown)?;

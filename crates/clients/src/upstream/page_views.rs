@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use moka::Expiry;
 use moka::future::Cache;
+use quick_cache::sync::Cache as SmallCache;
 use tracing::Instrument;
 
 use super::Upstream;
@@ -36,11 +37,11 @@ pub struct PageViewsCache {
     fresh: Cache<PageViewsQuery, FetchedPageViews>,
     /// The last good responses, however old.
     last_good: Cache<PageViewsQuery, FetchedPageViews>,
-    /// Queries that failed recently: their last good response is not refreshed at once.
-    failed: Cache<PageViewsQuery, ()>,
+    /// When a query failed last, by the monotonic clock: its last good response is not refreshed at once.
+    failed: Arc<SmallCache<PageViewsQuery, Duration>>,
 }
 
-const CACHED_QUERIES: u64 = 1_000;
+const CACHED_QUERIES: usize = 1_000;
 /// The approximate maximum memory of each of the two caches.
 const CACHED_BYTES: u64 = 32 * 1024 * 1024;
 /// How long after a failure an old response is returned without another call.
@@ -58,7 +59,7 @@ impl PageViewsCache {
         Self {
             fresh: cache().expire_after(Freshness { clock: clock.clone() }).build(),
             last_good: cache().build(),
-            failed: Cache::builder().max_capacity(CACHED_QUERIES).time_to_live(AFTER_A_FAILURE).build(),
+            failed: Arc::new(SmallCache::new(CACHED_QUERIES)),
             upstream,
             governor,
             clock,
@@ -74,7 +75,7 @@ impl PageViewsCache {
         let Some(old) = self.last_good.get(&query).await else {
             return self.load_once(query, person).await;
         };
-        if !self.failed.contains_key(&query) {
+        if !self.has_just_failed(&query) {
             let (views, person) = (self.clone(), person.to_owned());
             let refresh = async move { views.load_once(query, &person).await.ok() };
             tokio::spawn(
@@ -102,6 +103,10 @@ impl PageViewsCache {
         }
     }
 
+    fn has_just_failed(&self, query: &PageViewsQuery) -> bool {
+        self.failed.get(query).is_some_and(|at| self.clock.elapsed() < at + AFTER_A_FAILURE)
+    }
+
     async fn load_once(&self, query: PageViewsQuery, person: &str) -> Result<FetchedPageViews, AppError> {
         loop {
             let mut is_first = false;
@@ -124,7 +129,7 @@ impl PageViewsCache {
             Ok(views) => self.last_good.insert(query, views.clone()).await,
             // Unrelated to the query: another person may have a share left.
             Err(error) if error.code == ErrorCode::BudgetSpent => {}
-            Err(_) => self.failed.insert(query, ()).await,
+            Err(_) => self.failed.insert(query, self.clock.elapsed()),
         }
         response
     }

@@ -2,9 +2,9 @@
 //! valid while the digests of their days are unchanged, also when another process wrote the days.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use moka::future::Cache;
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
 
 use super::figures;
 use super::period::{Comparable, Period};
@@ -17,10 +17,10 @@ use model::id::ProjectId;
 use model::page_views::ViewCounts;
 use store::page_views::queries::{Paths, Snapshot, StoredDay};
 
-/// The maximum number of pages in all cached ranges together (about 150 bytes each), and the idle time after which a
-/// range is evicted.
+/// The maximum number of pages in all cached ranges together (about 150 bytes each).
 const PAGES_MAX: u64 = 50_000;
-const IDLE_TTL: Duration = Duration::from_secs(600);
+/// The expected number of ranges.
+const RANGES: usize = 100;
 
 /// The figures of a range, page by page.
 pub(super) struct KnownFigures {
@@ -35,7 +35,19 @@ pub(super) struct KnownFigures {
 
 /// Clones share one cache.
 #[derive(Clone)]
-pub(super) struct KnownFiguresCache(Cache<(ProjectId, DayRange, Compare), Arc<KnownFigures>>);
+pub(super) struct KnownFiguresCache(Arc<Cache<Range, Arc<KnownFigures>, ByPages>>);
+
+type Range = (ProjectId, DayRange, Compare);
+
+/// The weight of a range is the number of its pages.
+#[derive(Clone)]
+struct ByPages;
+
+impl Weighter<Range, Arc<KnownFigures>> for ByPages {
+    fn weight(&self, _: &Range, known: &Arc<KnownFigures>) -> u64 {
+        known.paths.len() as u64
+    }
+}
 
 impl KnownFigures {
     /// Sums the range. `days`: the snapshot's days of the range and of the compared period.
@@ -66,22 +78,21 @@ impl KnownFigures {
 
 impl KnownFiguresCache {
     pub(super) fn new() -> Self {
-        let weigh = |_: &_, known: &Arc<KnownFigures>| u32::try_from(known.paths.len()).unwrap_or(u32::MAX);
-        Self(Cache::builder().weigher(weigh).max_capacity(PAGES_MAX).time_to_idle(IDLE_TTL).build())
+        Self(Arc::new(Cache::with_weighter(RANGES, PAGES_MAX, ByPages)))
     }
 
     /// The cached figures of the range, if they were computed from exactly these days.
-    pub(super) async fn get(
+    pub(super) fn get(
         &self,
         project: &ProjectId,
         range: DayRange,
         compare: Compare,
         days: &[StoredDay],
     ) -> Option<Arc<KnownFigures>> {
-        self.0.get(&(project.clone(), range, compare)).await.filter(|known| known.days == days)
+        self.0.get(&(project.clone(), range, compare)).filter(|known| known.days == days)
     }
 
-    pub(super) async fn put(
+    pub(super) fn put(
         &self,
         project: &ProjectId,
         range: DayRange,
@@ -89,7 +100,7 @@ impl KnownFiguresCache {
         known: KnownFigures,
     ) -> Arc<KnownFigures> {
         let known = Arc::new(known);
-        self.0.insert((project.clone(), range, compare), known.clone()).await;
+        self.0.insert((project.clone(), range, compare), known.clone());
         known
     }
 }

@@ -2,9 +2,10 @@
 //! once.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
-use moka::future::Cache;
+use quick_cache::sync::Cache;
 
 use model::audit::{Action, AuditEvent};
 use model::time::Timestamp;
@@ -15,16 +16,20 @@ use store::{Store, StoreError};
 pub const BY: &str = "trusted header";
 
 /// The maximum number of remembered pairs of a person and an IP.
-const KNOWN: u64 = 10_000;
+const KNOWN: usize = 10_000;
 
 /// People whom the proxy named recently. The audit log has their first request after a period without any.
 #[derive(Clone)]
-pub struct Arrivals(Cache<(String, IpAddr), ()>);
+pub struct Arrivals {
+    /// The last request of each pair.
+    seen: Arc<Cache<(String, IpAddr), Timestamp>>,
+    idle: Duration,
+}
 
 impl Arrivals {
     /// `idle`: the time without a request after which the next one is recorded.
     pub fn new(idle: Duration) -> Self {
-        Self(Cache::builder().max_capacity(KNOWN).time_to_idle(idle).build())
+        Self { seen: Arc::new(Cache::new(KNOWN)), idle }
     }
 
     pub async fn note(
@@ -35,12 +40,11 @@ impl Arrivals {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let arrival = (user.id.clone(), from);
-        if self.0.get(&arrival).await.is_some() {
-            return Ok(());
+        if self.seen.get(&arrival).is_none_or(|seen| seen < now.before(self.idle)) {
+            let event = AuditEvent::new(Action::SignIn).with_detail(BY);
+            store.observe_often(&user.actor(&from.to_string()), &event, now).await?;
         }
-        let event = AuditEvent::new(Action::SignIn).with_detail(BY);
-        store.observe_often(&user.actor(&from.to_string()), &event, now).await?;
-        self.0.insert(arrival, ()).await;
+        self.seen.insert(arrival, now);
         Ok(())
     }
 }

@@ -2,8 +2,9 @@
 //! at most once a minute per session and IP, and per person without a session.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
-use moka::future::Cache;
+use quick_cache::sync::Cache;
 
 use base::clock::Clock;
 use model::time::Timestamp;
@@ -13,16 +14,16 @@ use store::Store;
 const BETWEEN: i64 = 60;
 
 /// The maximum number of sessions in the cache. A session outside of it is written again at its next use.
-const KNOWN: u64 = 10_000;
+const KNOWN: usize = 10_000;
 
 /// Clones share their state.
 #[derive(Clone)]
 pub struct Presence {
     store: Store,
     clock: Clock,
-    noted: Cache<String, Noted>,
+    noted: Arc<Cache<String, Noted>>,
     /// The last recorded visits of people without a session, by their id.
-    visits: Cache<String, Timestamp>,
+    visits: Arc<Cache<String, Timestamp>>,
 }
 
 /// The last record of a session.
@@ -35,7 +36,7 @@ struct Noted {
 
 impl Presence {
     pub fn new(store: Store, clock: Clock) -> Self {
-        Self { store, clock, noted: Cache::new(KNOWN), visits: Cache::new(KNOWN) }
+        Self { store, clock, noted: Arc::new(Cache::new(KNOWN)), visits: Arc::new(Cache::new(KNOWN)) }
     }
 
     /// Records a request of `user` in a session from `client_ip`. A request that is no use of the session (`is_use`) only
@@ -47,7 +48,7 @@ impl Presence {
                 && (noted.is_use || !is_use)
                 && (0..BETWEEN).contains(&now.seconds_since(noted.at))
         };
-        if self.noted.get(session).await.is_some_and(is_recorded) {
+        if self.noted.get(session).is_some_and(is_recorded) {
             return;
         }
         let written = match is_use {
@@ -56,7 +57,7 @@ impl Presence {
         };
         // A failure to write must not fail the request.
         match written {
-            Ok(()) => self.noted.insert(session.to_owned(), Noted { client_ip, at: now, is_use }).await,
+            Ok(()) => self.noted.insert(session.to_owned(), Noted { client_ip, at: now, is_use }),
             Err(error) => tracing::warn!(%error, "the use of a session could not be recorded"),
         }
     }
@@ -65,12 +66,12 @@ impl Presence {
     pub async fn note_visit(&self, user: &str) {
         let now = self.clock.now();
         let is_recorded = |at: Timestamp| (0..BETWEEN).contains(&now.seconds_since(at));
-        if self.visits.get(user).await.is_some_and(is_recorded) {
+        if self.visits.get(user).is_some_and(is_recorded) {
             return;
         }
         // A failure to write must not fail the request.
         match self.store.note_visit(user, now).await {
-            Ok(()) => self.visits.insert(user.to_owned(), now).await,
+            Ok(()) => self.visits.insert(user.to_owned(), now),
             Err(error) => tracing::warn!(%error, "the visit of a person could not be recorded"),
         }
     }

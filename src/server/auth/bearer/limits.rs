@@ -2,10 +2,11 @@
 //! all processes. Each process also remembers until when a limit is used up, so that a flood costs no statements.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use moka::future::Cache;
+use quick_cache::sync::Cache;
 
 use crate::server::request::problem::seconds;
 use crate::server::state::AppState;
@@ -25,14 +26,11 @@ const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy"
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 
 /// How many used-up limits a process remembers.
-const REMEMBERED: u64 = 10_000;
-
-/// No wait is longer.
-const REMEMBERED_FOR: Duration = Duration::from_secs(60);
+const REMEMBERED: usize = 10_000;
 
 /// The used-up limits that this process knows. Clones share them.
 #[derive(Clone)]
-pub struct TokenLimits(Cache<String, Duration>);
+pub struct TokenLimits(Arc<Cache<String, Duration>>);
 
 /// How long to wait before the next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,15 +38,15 @@ pub(super) struct Wait(pub(super) Duration);
 
 impl Default for TokenLimits {
     fn default() -> Self {
-        Self(Cache::builder().max_capacity(REMEMBERED).time_to_live(REMEMBERED_FOR).build())
+        Self(Arc::new(Cache::new(REMEMBERED)))
     }
 }
 
 impl TokenLimits {
     /// Fails if the limit of the token with this hash is known to be used up.
-    pub(super) async fn must_be_free(&self, state: &AppState, hash: &str) -> Result<(), Wait> {
+    pub(super) fn must_be_free(&self, state: &AppState, hash: &str) -> Result<(), Wait> {
         let now = state.clock.elapsed();
-        match self.0.get(hash).await {
+        match self.0.get(hash) {
             Some(until) if until > now => Err(Wait(until - now)),
             _ => Ok(()),
         }
@@ -62,7 +60,7 @@ impl TokenLimits {
         token: &ApiTokenId,
     ) -> Result<Counted, StoreError> {
         let counted = state.store.count_attempt(&cell(token.as_str()), REQUESTS, state.clock.now()).await?;
-        self.remember(state, hash, counted).await;
+        self.remember(state, hash, counted);
         Ok(counted)
     }
 
@@ -74,18 +72,18 @@ impl TokenLimits {
     ) -> Result<Counted, StoreError> {
         // No hash has a space.
         let key = format!("unknown {}", network(client_ip));
-        if let Err(Wait(wait)) = self.must_be_free(state, &key).await {
+        if let Err(Wait(wait)) = self.must_be_free(state, &key) {
             return Ok(Counted::Exceeded(wait));
         }
         let counted = state.attempts.unknown_token(client_ip).await?;
-        self.remember(state, &key, counted).await;
+        self.remember(state, &key, counted);
         Ok(counted)
     }
 
     /// Remembers for how long the quota is used up.
-    async fn remember(&self, state: &AppState, key: &str, counted: Counted) {
+    fn remember(&self, state: &AppState, key: &str, counted: Counted) {
         if let Counted::Exceeded(wait) = counted {
-            self.0.insert(key.to_owned(), state.clock.elapsed() + wait).await;
+            self.0.insert(key.to_owned(), state.clock.elapsed() + wait);
         }
     }
 }
