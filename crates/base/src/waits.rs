@@ -1,4 +1,4 @@
-//! How long requests wait before they fail.
+//! How long requests wait before they fail, and their connections for the client.
 
 use std::time::Duration;
 
@@ -13,11 +13,14 @@ pub struct Waits {
     pub ready: Duration,
     /// For the result of a query that can be long.
     pub query: Duration,
+    /// For a client that stops reading its response. Until then its resources, such as a permit, remain reserved.
+    pub unread: Duration,
 }
 
 impl Default for Waits {
     fn default() -> Self {
         let (turn, lock) = (Duration::from_secs(5), Duration::from_secs(5));
-        Self { turn, lock, ready: Duration::from_secs(3), query: Duration::from_secs(2) }
+        let (ready, query) = (Duration::from_secs(3), Duration::from_secs(2));
+        Self { turn, lock, ready, query, unread: Duration::from_secs(30) }
     }
 }

@@ -207,7 +207,7 @@ pub async fn run(state: AppState, listener: TcpListener, stop: CancellationToken
         let (code_hosts, stop) = (state.code_hosts.clone(), stop.clone());
         async move { code_hosts.run(stop).await }
     });
-    let limits = listen::Connections::limited_by(&state.settings().access);
+    let limits = listen::Connections::limited_by(&state.settings().access).with_waits(state.store.waits());
     let leaving = async {
         stop.cancelled().await;
         // Also if no signal stopped the server.

@@ -32,9 +32,6 @@ use turn::ServerTurn;
 /// How long a client may take to send a request's headers.
 const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a client may stop reading a response. Until then its resources, such as a permit, remain reserved.
-const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
-
 /// The maximum size of request headers, in bytes.
 const MAX_HEADER_BYTES: usize = 32 * 1024;
 
@@ -130,7 +127,7 @@ fn begin<S>(
             }
             response
         });
-    let stream = TokioIo::new(unread::closed_after(WRITE_TIMEOUT, stream));
+    let stream = TokioIo::new(unread::closed_after(limits.unread, stream));
     let connection = open.watch(http1().serve_connection(stream, TowerToHyperService::new(service)));
     tokio::spawn(async move {
         let slow_client = async {

@@ -35,10 +35,13 @@ use super::{leaks, logs, within_deadline};
 use crate::databases::TestDatabase;
 use crate::helpers::work::{docket, work_at};
 
+/// No test waits until the server closes an unread response.
+const LONG_UNREAD: Duration = Duration::from_secs(600);
+
 /// So long that a busy machine does not fail a test.
 const LONG_WAITS: Waits = {
     let long = Duration::from_secs(60);
-    Waits { turn: long, lock: long, ready: long, query: long }
+    Waits { turn: long, lock: long, ready: long, query: long, unread: LONG_UNREAD }
 };
 
 /// All accounts. They share one password.
@@ -120,7 +123,7 @@ impl Default for Settings {
 impl Settings {
     /// With the waits of an installation, for tests in which one runs out.
     pub(crate) fn with_real_waits(self) -> Self {
-        Self { waits: Waits::default(), ..self }
+        Self { waits: Waits { unread: LONG_UNREAD, ..Waits::default() }, ..self }
     }
 }
 

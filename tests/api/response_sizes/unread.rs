@@ -145,14 +145,11 @@ async fn revoked_token_ends_a_response_that_is_being_sent() {
     }
     let person = id_of(&filled.app, "olga").await;
     let permits = &filled.app.state().query_permits;
-    let started = std::time::Instant::now();
-    // Although nothing is read.
+    // Although nothing is read, and no unread response is closed for that reason (`helpers::app`).
     until("the permits are free", async || {
         Some([permits.acquire(&person).await.ok()?, permits.acquire(&person).await.ok()?])
     })
     .await;
-    // A connection without progress is closed after 30 seconds.
-    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
     for stream in &mut unread {
         let mut rest = Vec::new();
         // A complete body in chunks ends with an empty one.

@@ -1,18 +1,24 @@
-//! Limits of open connections, in all and per IP. IPv6 addresses count as their /64.
+//! Limits of open connections, in all and per IP, and of the time without progress. IPv6 addresses count as their /64.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use ipnet::IpNet;
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::server::auth::client_ip::is_trusted;
 use base::config::AccessConfig;
+use base::waits::Waits;
 
 /// Clones share their state.
 #[derive(Clone)]
-pub struct Connections(Arc<Limits>);
+pub struct Connections {
+    limits: Arc<Limits>,
+    /// How long a client may stop reading a response.
+    pub(super) unread: Duration,
+}
 
 struct Limits {
     all: usize,
@@ -50,20 +56,26 @@ impl Connections {
     }
 
     fn new(all: usize, per_address: usize, proxies: Vec<IpNet>) -> Self {
-        Self(Arc::new(Limits { all, per_address, proxies, open: Mutex::default() }))
+        let limits = Arc::new(Limits { all, per_address, proxies, open: Mutex::default() });
+        Self { limits, unread: Waits::default().unread }
+    }
+
+    pub fn with_waits(self, waits: Waits) -> Self {
+        Self { unread: waits.unread, ..self }
     }
 
     /// A slot for a connection of `peer`, if one is free.
     pub(super) fn admit(&self, peer: IpAddr) -> Option<Slot> {
         let peer = peer.to_canonical();
-        let per_address = if is_trusted(peer, &self.0.proxies) { usize::MAX } else { self.0.per_address };
+        let per_address =
+            if is_trusted(peer, &self.limits.proxies) { usize::MAX } else { self.limits.per_address };
         let address = match peer {
             IpAddr::V4(_) => peer,
             IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from(u128::from(address) >> 64 << 64)),
         };
         let mut open = self.lock();
         let of_address = open.addresses.get(&address).copied().unwrap_or_default();
-        if open.all >= self.0.all || of_address >= per_address {
+        if open.all >= self.limits.all || of_address >= per_address {
             if !open.is_logged {
                 open.is_logged = true;
                 tracing::warn!(all = open.all, %peer, of_address, "too many connections; some are refused");
@@ -76,7 +88,7 @@ impl Connections {
     }
 
     fn lock(&self) -> MutexGuard<'_, Open> {
-        self.0.open.lock()
+        self.limits.open.lock()
     }
 }
 
