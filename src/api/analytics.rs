@@ -13,7 +13,7 @@ use clients::upstream::page_views::PageViewsQuery;
 use model::analytics::effect::PageEffect;
 use model::analytics::pages::PagesReport;
 #[cfg(feature = "ssr")]
-use model::analytics::report::AnalyticsReport;
+use model::analytics::report::{AnalyticsReport, MatchingPages};
 use model::analytics::trend::Trend;
 #[cfg(feature = "ssr")]
 use model::analytics::{choice::Order, days::Days, query::AnalyticsQuery};
@@ -53,12 +53,21 @@ pub async fn views(
     Ok(shortened::views(found))
 }
 
-/// The report of the analytics page: from the daily history if it contains the whole range, otherwise live. No endpoint returns it.
+/// The report of the analytics page: from the daily history if it contains the whole range, otherwise live, if the query is about all pages. No endpoint
+/// returns it.
 #[cfg(feature = "ssr")]
 pub async fn report_of(project: &str, query: AnalyticsQuery) -> Result<AnalyticsReport, AppError> {
     let (caller, state) = guard::of_page(PageData::AnalyticsReport)?;
     let project = caller.project(project)?;
     state.reports.report(&caller, &project, query).await
+}
+
+/// The pages that match a query of the analytics page, from the daily history only. No endpoint returns them.
+#[cfg(feature = "ssr")]
+pub async fn matching_pages(project: &str, query: AnalyticsQuery) -> Result<MatchingPages, AppError> {
+    let (caller, state) = guard::of_page(PageData::AnalyticsReport)?;
+    let project = caller.project(project)?;
+    state.reports.matching_pages(&caller, &project, query).await
 }
 
 /// A table of pages from the daily history. `q`: part of the path, ignoring the case of ASCII letters; `folder`: `/` or

@@ -71,6 +71,7 @@ mod list;
 mod long_pages;
 mod long_ranges;
 mod metrics;
+mod missing_days;
 mod modules;
 mod movers;
 mod normalization;

@@ -1,5 +1,5 @@
 //! `/p/{project}/analytics`: page views by people and AI agents. All filters are in the URL. The figures come from the daily
-//! history if it contains the whole range, otherwise live from the platform.
+//! history if it contains the whole range, otherwise live from the platform, if they are about all pages.
 
 mod chips;
 mod daily;
@@ -114,13 +114,13 @@ pub fn Analytics() -> impl IntoView {
         }
         if context.asks_again
             && context.session.can_start_jobs()
-            && report.as_ref().is_ok_and(|report| !matches!(report, AnalyticsReport::Live(_)))
+            && report.as_ref().is_ok_and(is_daily)
             && let Some(range) = context.range()
         {
             context.again = FetchAgain::load(&context.project, range).await;
         }
-        if let Ok(report) = &report {
-            let paths = report.table().rows.iter().map(|row| row.path.clone()).collect();
+        if let Ok(Some(table)) = report.as_ref().map(AnalyticsReport::table) {
+            let paths = table.rows.iter().map(|row| row.path.clone()).collect();
             // The report is useful without them.
             context.changed = changed_pages(&context.project, paths).await.unwrap_or_default();
         }
@@ -202,6 +202,7 @@ impl AnalyticsPage {
             || self.again.as_ref().is_some_and(FetchAgain::is_pending)
             || match report {
                 AnalyticsReport::Live(live) => live.is_incomplete(),
+                AnalyticsReport::Missing(_) => true,
                 AnalyticsReport::OnePage(report) => report.page.jobs.iter().any(|job| job.requested),
                 AnalyticsReport::Daily(_) => false,
             }
@@ -230,9 +231,14 @@ fn lacks_comparison(report: &AnalyticsReport) -> bool {
     let pages = match report {
         AnalyticsReport::Daily(report) => &report.pages,
         AnalyticsReport::OnePage(report) => &report.pages,
-        AnalyticsReport::Live(_) => return false,
+        AnalyticsReport::Live(_) | AnalyticsReport::Missing(_) => return false,
     };
     pages.comparison.is_none() && pages.earlier.is_none()
+}
+
+/// Whether the daily history contains all days of the report.
+fn is_daily(report: &AnalyticsReport) -> bool {
+    matches!(report, AnalyticsReport::Daily(_) | AnalyticsReport::OnePage(_))
 }
 
 /// The report or the error. The range above it can still be changed.
@@ -246,6 +252,9 @@ fn body(context: &AnalyticsPage, report: Result<AnalyticsReport, AppError>) -> A
         Ok(AnalyticsReport::Daily(report)) => daily::report(context, &report),
         Ok(AnalyticsReport::OnePage(report)) => one_page::report(context, &report),
         Ok(AnalyticsReport::Live(report)) => live::report(context, &report),
+        Ok(AnalyticsReport::Missing(report)) => {
+            view! { {history_notice::no_figures(context, &report)} {one_page::live(context)} }.into_any()
+        }
         Err(error) => {
             request::set_status(error.code);
             view! { {one_page::live(context)} {failure(&error)} }.into_any()

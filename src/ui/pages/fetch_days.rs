@@ -66,6 +66,12 @@ pub(super) fn fetch_days(project: &str, wanted: &MissingDays, back: &str, may_fe
     .into_any()
 }
 
+/// `3 days are missing`.
+pub(super) fn days_are_missing(days: u32) -> String {
+    let are = if days == 1 { "is" } else { "are" };
+    format!("{} {are} missing", counted(days.into(), "day", "days"))
+}
+
 /// The days of a range that could not be fetched.
 fn failing(days: &[FailingDay], range: DayRange) -> Option<AnyView> {
     let now = clock::now();

@@ -3,23 +3,29 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::analytics::report_of;
+use crate::api::analytics;
 use crate::api::batches::{DiscardBatch, PrepareBatch, UseTemplate, batch_form, unstarted_batches};
 use crate::api::templates::template_texts;
+use crate::ui::charts::number::grouped;
 use crate::ui::clock;
 use crate::ui::components::form::submit_button;
+use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::read_only::read_only;
 use crate::ui::islands::batch_form::{BatchForm, PROMPT, VALUES};
+use crate::ui::pages::fetch_days::{MissingDays, days_are_missing, fetch_days};
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::prompt_form::{PromptField, problem, prompt_field};
 use crate::ui::pages::request::{self, page};
 use crate::ui::pages::unstarted_batches;
 use model::analytics::query::{AnalyticsQuery, MATCHING, PICK, PICKED_MAX};
+use model::analytics::report::MatchingPages;
 use model::batch::{UnstartedBatch, quoted};
-use model::error::AppError;
+use model::error::{AppError, ErrorCode};
+use model::links;
 use model::saved_template::TemplateText;
 use model::template::placeholders;
+use model::url_encoding::with_query;
 
 #[component]
 pub fn NewBatch() -> impl IntoView {
@@ -41,9 +47,12 @@ pub fn NewBatch() -> impl IntoView {
         if !may_start {
             return Ok(view! { {head} {read_only(&project, "Starting jobs needs the operator role. An administrator can give it to you.")} }.into_any());
         }
-        let pages = match matching {
-            Some(query) => matching_pages(&project, &query).await?,
-            None => picked,
+        let (pages, selection) = match matching {
+            Some(query) => match matching_pages(&project, &query).await? {
+                Selected::Pages(pages) => (pages.paths.clone(), first_of(&pages)),
+                Selected::Missing(days) => (Vec::new(), Some(not_selected(&project, &query, &days))),
+            },
+            None => (picked, None),
         };
         let templates = template_texts(project.clone()).await.unwrap_or_default();
         let chosen = templates.iter().find(|known| known.id.as_str() == template);
@@ -89,6 +98,7 @@ pub fn NewBatch() -> impl IntoView {
         Ok(view! {
             {head}
             {not_discarded}
+            {selection}
             <div class="columns">
                 <div>
                     <div data-region="unstarted" data-when="posted">{unstarted}</div>
@@ -125,13 +135,49 @@ fn not_started(project: &str, batches: &[UnstartedBatch]) -> Option<AnyView> {
     })
 }
 
-/// The pages that match a query of the pages table, at most [`PICKED_MAX`].
-async fn matching_pages(project: &str, query: &str) -> Result<Vec<String>, AppError> {
-    let fields = request::read(query);
-    let query = AnalyticsQuery::of(|name| fields.get(name), clock::today());
+/// What *Select all pages that match* selects.
+enum Selected {
+    /// At most [`PICKED_MAX`].
+    Pages(MatchingPages),
+    /// None: days of the query are missing from the daily history.
+    Missing(MissingDays),
+}
+
+/// The pages that match a query of the pages table.
+async fn matching_pages(project: &str, query: &str) -> Result<Selected, AppError> {
+    let (fields, today) = (request::read(query), clock::today());
+    let query = AnalyticsQuery::of(|name| fields.get(name), today);
     let query = query.map_err(|invalid| invalid.problem)?.sized(PICKED_MAX as i64);
-    let report = report_of(project, query).await?;
-    Ok(report.table().rows.into_iter().filter(|row| row.pages.is_none()).map(|row| row.path).collect())
+    let range = query.range(today);
+    match (analytics::matching_pages(project, query).await, range) {
+        (Err(error), Some(range)) if error.code == ErrorCode::NotInHistory => {
+            MissingDays::load(project, range).await.map(Selected::Missing).ok_or(error)
+        }
+        (pages, _) => pages.map(Selected::Pages),
+    }
+}
+
+/// Why no page is selected, with the button that fetches the missing days.
+fn not_selected(project: &str, query: &str, days: &MissingDays) -> AnyView {
+    let back = with_query(&links::new_batch(project, ""), &[(MATCHING, query)]);
+    let text = view! {
+        <p>
+            <strong>{days_are_missing(days.missing.days)}</strong>
+            " from the daily history, so no pages are selected. Fetch them, and load this page again."
+        </p>
+        {fetch_days(project, days, &back, true)}
+    };
+    notice(Tone::Warning, text).into_any()
+}
+
+/// That more pages match than a batch has jobs.
+fn first_of(MatchingPages { paths, total }: &MatchingPages) -> Option<AnyView> {
+    let selected = paths.len() as u64;
+    (*total > selected).then(|| {
+        let text =
+            format!("The first {} of {} pages that match are selected.", grouped(selected), grouped(*total));
+        notice(Tone::Warning, view! { <p>{text}</p> }).into_any()
+    })
 }
 
 /// The templates to start with, as a part of the form: *Use template* submits all fields. Empty without a template for many pages.

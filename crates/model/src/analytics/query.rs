@@ -204,6 +204,16 @@ impl AnalyticsQuery {
         self.q.is_some() || self.open_folder().is_some()
     }
 
+    /// Whether only the daily history can answer: the platform counts the whole project, without paths, folders, searches and changes.
+    pub fn needs_history(&self) -> bool {
+        self.path.is_some() || self.folder.is_some() || self.q.is_some() || self.tab != Tab::All
+    }
+
+    /// All pages of the same days.
+    pub fn about_everything(&self) -> Self {
+        self.unsearched().about(None).in_folder(None).on_tab(Tab::All)
+    }
+
     /// The open folder, unless it is the root.
     pub fn open_folder(&self) -> Option<&str> {
         self.folder.as_deref().filter(|folder| *folder != "/")
@@ -324,6 +334,19 @@ mod tests {
 
     fn query(fields: &[(&str, &str)]) -> AnalyticsQuery {
         parse(fields).unwrap_or_else(|invalid| panic!("{}", invalid.problem))
+    }
+
+    #[test]
+    fn query_of_a_part_of_the_pages_needs_the_history() {
+        for field in ["path", "folder", "q", "tab"] {
+            let value = if field == "tab" { "falling" } else { "/guides" };
+            let part = query(&[(field, value), ("from", "2026-11-01"), ("sort", "-ai")]);
+            assert!(part.needs_history(), "{field}");
+            assert!(!part.about_everything().needs_history(), "{field}");
+            assert_eq!(part.about_everything().days, part.days);
+        }
+        let platform = query(&[("from", "2026-11-01"), ("compare", "year"), ("sort", "-ai"), ("page", "2")]);
+        assert!(!platform.needs_history());
     }
 
     #[test]

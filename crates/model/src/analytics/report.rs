@@ -16,6 +16,8 @@ pub enum AnalyticsReport {
     OnePage(Box<OnePageReport>),
     /// Days of the range are missing, so the figures come from the platform.
     Live(Box<LiveReport>),
+    /// Days of the range are missing, and the platform cannot answer: it counts only the whole project.
+    Missing(Box<MissingReport>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,12 +50,31 @@ pub struct LiveReport {
     pub missing: Option<Missing>,
 }
 
+/// The pages that match a query, for a selection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MatchingPages {
+    /// The first ones, in the order of the query.
+    pub paths: Vec<String>,
+    /// How many match.
+    pub total: u64,
+}
+
+/// What is missing for a report that only the daily history can give.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingReport {
+    pub history: HistoryState,
+    /// The days of the range that are missing from the daily history.
+    pub missing: Missing,
+}
+
 impl AnalyticsReport {
-    pub fn table(&self) -> PagesTable {
+    /// The table of pages; `None` without figures.
+    pub fn table(&self) -> Option<PagesTable> {
         match self {
-            Self::Daily(report) => PagesTable::from(&report.pages),
-            Self::OnePage(report) => PagesTable::from(&report.pages),
-            Self::Live(report) => PagesTable::from(&report.views),
+            Self::Daily(report) => Some(PagesTable::from(&report.pages)),
+            Self::OnePage(report) => Some(PagesTable::from(&report.pages)),
+            Self::Live(report) => Some(PagesTable::from(&report.views)),
+            Self::Missing(_) => None,
         }
     }
 }

@@ -1,5 +1,5 @@
 //! The reports of the analytics page and of the overview's week: from the daily history if it contains the whole range,
-//! otherwise from the upstream.
+//! otherwise from the upstream, if the report is about all pages.
 
 use crate::analytics::table_query::TableQuery;
 use crate::analytics::{Analytics, Report};
@@ -9,7 +9,9 @@ use base::clock::Clock;
 use clients::upstream::page_views::{PageViewsCache, PageViewsQuery};
 use model::ParseError;
 use model::analytics::query::AnalyticsQuery;
-use model::analytics::report::{AnalyticsReport, DailyReport, LiveReport, OnePageReport};
+use model::analytics::report::{
+    AnalyticsReport, DailyReport, LiveReport, MatchingPages, MissingReport, OnePageReport,
+};
 use model::day::{Day, DayRange};
 use model::error::{AppError, ErrorCode};
 use model::id::ProjectId;
@@ -37,12 +39,38 @@ impl Reports {
         project: &ProjectId,
         query: AnalyticsQuery,
     ) -> Result<AnalyticsReport, AppError> {
-        let today = Day::of(self.clock.now());
-        let request = ReportRequest { services: self, caller, project, query, today };
+        let request = self.request(caller, project, query);
         match request.daily_if_stored().await? {
             Some(report) => Ok(report),
+            None if request.query.needs_history() => request.missing().await,
             None => Ok(AnalyticsReport::Live(Box::new(request.live().await?))),
         }
+    }
+
+    /// The pages that match the filters, as the daily history has them; as many as the query's page has rows.
+    ///
+    /// # Errors
+    /// `NotInHistory` if a day of the range is not stored.
+    pub async fn matching_pages(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        query: AnalyticsQuery,
+    ) -> Result<MatchingPages, AppError> {
+        let table = self.request(caller, project, query).table_query()?;
+        let _permit = caller.query_permit().await?;
+        let report = self.analytics.pages(&table).await?;
+        let pages = report.rows.into_iter().filter(|row| row.pages.is_none());
+        Ok(MatchingPages { paths: pages.map(|row| row.path).collect(), total: report.rows_total })
+    }
+
+    fn request<'a>(
+        &'a self,
+        caller: &'a Caller,
+        project: &'a ProjectId,
+        query: AnalyticsQuery,
+    ) -> ReportRequest<'a> {
+        ReportRequest { services: self, caller, project, query, today: Day::of(self.clock.now()) }
     }
 }
 
@@ -57,16 +85,9 @@ struct ReportRequest<'a> {
 impl ReportRequest<'_> {
     /// The report if the daily history contains every day of the range, otherwise `None`.
     async fn daily_if_stored(&self) -> Result<Option<AnalyticsReport>, AppError> {
-        let Some(range) = self.query.range(self.today) else { return Ok(None) };
         let _permit = self.caller.query_permit().await?;
         match self.daily().await {
-            Err(error) if error.code == ErrorCode::Busy => Err(error),
             Err(error) if error.code == ErrorCode::NotInHistory => Ok(None),
-            // The history rejects some queries that the upstream accepts.
-            Err(error) if self.services.history.missing(self.project, range).await?.days > 0 => {
-                tracing::debug!(error = error.message, "not a question for the history");
-                Ok(None)
-            }
             report => report.map(Some),
         }
     }
@@ -81,6 +102,17 @@ impl ReportRequest<'_> {
         }
         let Report { pages, trend } = analytics.report(&query).await?;
         Ok(AnalyticsReport::Daily(Box::new(DailyReport { pages, trend })))
+    }
+
+    /// The missing days; the report, if they were stored meanwhile.
+    async fn missing(&self) -> Result<AnalyticsReport, AppError> {
+        let history = &self.services.history;
+        let missing = history.missing(self.project, self.range()?).await?;
+        if missing.days == 0 {
+            return self.daily().await;
+        }
+        let history = history.state(self.project).await?;
+        Ok(AnalyticsReport::Missing(Box::new(MissingReport { history, missing })))
     }
 
     async fn live(&self) -> Result<LiveReport, AppError> {

@@ -1,5 +1,5 @@
-//! Explains why the page shows live data: days of its range are missing from the daily history. Shows the progress and the cost
-//! of fetching them.
+//! Explains why the page shows live data or none: days of its range are missing from the daily history. Shows the progress and the
+//! cost of fetching them.
 
 use leptos::prelude::*;
 
@@ -9,9 +9,10 @@ use crate::ui::components::localized::number;
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::time::until;
 use crate::ui::pages::analytics::AnalyticsPage;
-use crate::ui::pages::fetch_days::{MissingDays, fetch_days};
-use model::analytics::report::LiveReport;
-use model::history::HistoryState;
+use crate::ui::pages::fetch_days::{MissingDays, days_are_missing, fetch_days};
+use model::analytics::report::{LiveReport, MissingReport};
+use model::day::DayRange;
+use model::history::{HistoryState, Missing};
 use model::time::Timestamp;
 
 /// Shown above live figures.
@@ -20,15 +21,13 @@ pub(super) fn missing(context: &AnalyticsPage, report: &LiveReport) -> AnyView {
     let missing = report.missing.clone().filter(|missing| missing.days > 0);
     let text = match (context.range(), missing) {
         (Some(range), Some(missing)) => {
-            let wanted = MissingDays { range, missing, history: report.history.clone() };
-            let fetch =
-                fetch_days(&context.project, &wanted, &context.url(), context.session.can_start_jobs());
+            let lacking = number(missing.days.into());
             view! {
                 <p>
                     "These figures come live from the platform, in its order. Trend, comparison, sorting and search need the daily history, which lacks "
-                    {number(wanted.missing.days.into())} " of " {number(range.days().unsigned_abs())} " days of this range."
+                    {lacking} " of " {number(range.days().unsigned_abs())} " days of this range."
                 </p>
-                {fetch}
+                {fetch(context, range, missing, &report.history)}
                 <p class="faint">{how_far}</p>
             }
             .into_any()
@@ -36,6 +35,29 @@ pub(super) fn missing(context: &AnalyticsPage, report: &LiveReport) -> AnyView {
         _ => view! { <p class="faint">{how_far}</p> }.into_any(),
     };
     view! { <div class="history-notice">{notice(Tone::Plain, text)}</div> }.into_any()
+}
+
+/// Shown in place of figures that the platform does not have: those of a page, a folder, a search or a tab.
+pub(super) fn no_figures(context: &AnalyticsPage, report: &MissingReport) -> AnyView {
+    let MissingReport { history, missing } = report;
+    let fetch = context.range().map(|range| fetch(context, range, missing.clone(), history));
+    let all = context.query.about_everything().href(&context.project);
+    let text = view! {
+        <p>
+            <strong>{days_are_missing(missing.days)}</strong>
+            " from the daily history. There are no figures without them: the platform counts only all pages together."
+        </p>
+        {fetch}
+        <p class="faint">{how_far(history, clock::now())}</p>
+        <p><a href=all>"Show all pages, live from the platform"</a></p>
+    };
+    view! { <div class="history-notice">{notice(Tone::Plain, text)}</div> }.into_any()
+}
+
+/// The button that fetches the missing days of a range.
+fn fetch(context: &AnalyticsPage, range: DayRange, missing: Missing, history: &HistoryState) -> AnyView {
+    let wanted = MissingDays { range, missing, history: history.clone() };
+    fetch_days(&context.project, &wanted, &context.url(), context.session.can_start_jobs())
 }
 
 /// `History: 41 of 90 days are fetched, about 20 min to go; 12 calls left this hour above the reserve.`

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::ui::charts::bar::legend;
 use crate::ui::pages::analytics::figures::figures;
-use crate::ui::pages::analytics::{AnalyticsPage, history_notice, no_views, one_page, table};
+use crate::ui::pages::analytics::{AnalyticsPage, history_notice, no_views, table};
 use model::analytics::report::{LiveReport, PagesTable};
 
 pub(super) fn report(context: &AnalyticsPage, report: &LiveReport) -> AnyView {
@@ -20,5 +20,5 @@ pub(super) fn report(context: &AnalyticsPage, report: &LiveReport) -> AnyView {
         }
         .into_any(),
     };
-    view! { {history_notice::missing(context, report)} {one_page::live(context)} {body} }.into_any()
+    view! { {history_notice::missing(context, report)} {body} }.into_any()
 }

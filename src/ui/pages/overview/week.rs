@@ -38,7 +38,7 @@ pub(super) fn week(project: &str, report: Result<AnalyticsReport, AppError>) -> 
         Ok(AnalyticsReport::Daily(report)) => daily(project, &report),
         Ok(AnalyticsReport::Live(report)) => live(&report.views),
         // Never requested here.
-        Ok(AnalyticsReport::OnePage(_)) => ().into_any(),
+        Ok(AnalyticsReport::OnePage(_) | AnalyticsReport::Missing(_)) => ().into_any(),
         Err(error) => failure(&error),
     };
     view! {
