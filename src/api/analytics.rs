@@ -10,7 +10,7 @@ use crate::server::auth::guard;
 use crate::server::auth::roles::PageData;
 #[cfg(feature = "ssr")]
 use clients::upstream::page_views::PageViewsQuery;
-use model::analytics::effect::PageEffect;
+use model::analytics::effect::JobEffects;
 use model::analytics::pages::PagesReport;
 #[cfg(feature = "ssr")]
 use model::analytics::report::{AnalyticsReport, MatchingPages};
@@ -115,10 +115,10 @@ pub async fn trend(
     Ok(shortened::trend(state.analytics.trend(&project, range, compare, path.as_deref()).await?))
 }
 
-/// Views of each page of a completed job in whole weeks before and after it finished; none for a job in another state, or without a pull request in a
+/// Views of the first ten pages of a completed job in whole weeks before and after it finished, and the number of its pages; none for a job in another state, or without a pull request in a
 /// project that uses them.
 #[server(name = GetJobEffects, prefix = "/api", endpoint = "analytics/job")]
-pub async fn job_effects(project: String, job: String) -> Result<Vec<PageEffect>, AppError> {
+pub async fn job_effects(project: String, job: String) -> Result<JobEffects, AppError> {
     let (caller, state) = guard::of::<GetJobEffects>()?;
     let project = caller.project(&project)?;
     let job: JobId = job.parse()?;

@@ -211,9 +211,9 @@ pub async fn filtered_jobs(
     Ok(FilteredJobs { page, facets })
 }
 
-/// The newest jobs about a page, archived ones too, at most [`JOBS_ABOUT_A_PAGE`]. For the page's report.
+/// The newest jobs about a page, archived ones too, at most [`JOBS_ABOUT_A_PAGE`], and the number of all. For the page's report.
 #[cfg(feature = "ssr")]
-pub async fn jobs_about_page(project: &str, path: &str) -> Result<Vec<Job>, AppError> {
+pub async fn jobs_about_page(project: &str, path: &str) -> Result<(Vec<Job>, u64), AppError> {
     let (caller, state) = guard::of::<ListJobs>()?;
     let project = caller.project(project)?;
     let permit = caller.query_permit().await?;

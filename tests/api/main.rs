@@ -41,6 +41,7 @@ mod corrupt;
 mod create;
 mod credits;
 mod cross_site;
+mod cut_lists;
 mod delivery;
 mod deploy;
 mod direct_projects;

@@ -94,7 +94,7 @@ async fn job_effect_compares_weeks_without_the_day_itself() {
     ] {
         let pairs = [("project", "docs"), ("job", job.as_str())];
         let pages = viewer.post_json("/api/analytics/job", &pairs).await;
-        assert_eq!(pages, json!([{"path": "/a", "effect": expected}]));
+        assert_eq!(pages, json!({"pages": [{"path": "/a", "effect": expected}], "pages_total": 1}));
     }
     // The report of the page lists the jobs about it, newest first, also those outside the range.
     let page = viewer.get("/p/docs/analytics?path=/a&from=2026-11-10&to=2026-11-16").await.text;
@@ -134,7 +134,10 @@ async fn job_effect_compares_weeks_without_the_day_itself() {
         assert!(html.contains("data-every=\"5\"") && !html.contains("fetch-days-form"), "{html}");
     }
     let elsewhere = [("project", "api"), ("job", full.as_str())];
-    assert_eq!(viewer.post_json("/api/analytics/job", &elsewhere).await, json!([]));
+    assert_eq!(
+        viewer.post_json("/api/analytics/job", &elsewhere).await,
+        json!({"pages": [], "pages_total": 0})
+    );
 }
 
 /// The project, the title and the state of a job, and whether views are compared before and after it.
@@ -197,6 +200,6 @@ async fn only_a_completed_job_with_changes_has_an_effect_on_any_page() {
         assert_eq!(page.contains("+16%"), has_effect, "{title}");
         let pairs = [("project", project), ("job", job.as_str())];
         let effects = viewer.post_json("/api/analytics/job", &pairs).await;
-        assert_eq!(effects.as_array().unwrap().len(), usize::from(has_effect), "{title}: {effects}");
+        assert_eq!(effects["pages"].as_array().unwrap().len(), usize::from(has_effect), "{title}: {effects}");
     }
 }

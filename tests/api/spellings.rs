@@ -216,7 +216,7 @@ async fn page_report_lists_all_jobs_about_the_page() {
     // The figures of the job's own page are those of the stored path.
     let effect = [("project", "docs"), ("job", early.as_str())];
     let effect = operator.post_json("/api/analytics/job", &effect).await;
-    assert_eq!(effect[0]["effect"]["before"]["total"], 63, "{effect}");
+    assert_eq!(effect["pages"][0]["effect"]["before"]["total"], 63, "{effect}");
     // So does the list of jobs.
     let listed = async |page: &str| {
         let list = operator.post_json("/api/jobs/list", &[("project", "docs"), ("tag", page)]).await;

@@ -168,8 +168,10 @@ pub const NAME_MAX_CHARS: usize = 100;
 pub struct Reviews {
     /// Without empty groups, in the order of [`WaitingFor`].
     pub groups: Vec<ReviewGroup>,
-    /// The last ones first.
+    /// The last ones first; at most 50.
     pub merged: Vec<ReviewedJob>,
+    /// How many were merged.
+    pub merged_total: u64,
     /// After how many days of waiting a pull request is stale.
     pub stale_days: u32,
     /// Whether Docket has a connection to a code host.

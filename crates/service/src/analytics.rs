@@ -21,8 +21,8 @@ use self::table::{Figures, Table};
 use self::table_query::TableQuery;
 use base::blocking;
 use model::analytics::choice::Compare;
-use model::analytics::effect::{JobEffect, PageEffect};
-use model::analytics::pages::{Comparison, PageRow, PagesReport};
+use model::analytics::effect::{JobEffect, JobEffects, PageEffect};
+use model::analytics::pages::{Comparison, FallingPages, PageRow, PagesReport};
 use model::analytics::report::PageReport;
 use model::analytics::trend::Trend;
 use model::day::{Day, DayRange};
@@ -31,7 +31,7 @@ use model::id::{JobId, ProjectId};
 use model::page_views::ViewCounts;
 use model::selection::Selection;
 use store::Store;
-use store::page_views::queries::{FinishedJob, Paths, Snapshot, SummaryRanges};
+use store::page_views::queries::{FinishedJobs, Paths, Snapshot, SummaryRanges};
 
 /// The number of pages in a list of falling ones.
 const FALLING_PAGES: usize = 10;
@@ -72,11 +72,8 @@ impl Analytics {
             true => (known.by_day(), summary.finished),
             false => self.narrowed(query, comparable.as_ref()).await?,
         };
-        let trend = Trend {
-            points: trend::points(period, comparable.as_ref(), &days),
-            markers: trend::markers(finished),
-            annotations: summary.annotations,
-        };
+        let points = trend::points(period, comparable.as_ref(), &days);
+        let trend = trend::trend(points, finished, summary.annotations);
         Ok(Report { pages: pages_report(known, query).await, trend })
     }
 
@@ -86,7 +83,7 @@ impl Analytics {
         &self,
         query: &TableQuery,
         comparable: Option<&Comparable>,
-    ) -> Result<(Vec<(Day, ViewCounts)>, Vec<FinishedJob>), AppError> {
+    ) -> Result<(Vec<(Day, ViewCounts)>, FinishedJobs), AppError> {
         let range = query.range;
         let mut snapshot = self.store.snapshot(&query.project).await?;
         let first =
@@ -143,19 +140,20 @@ impl Analytics {
         trend_of(&mut snapshot, &period, comparable.as_ref(), &selection, &days).await
     }
 
-    /// The pages that lost the most views against the previous period, which must be stored too; at most [`FALLING_PAGES`]. With the compared days.
+    /// The pages that lost the most views against the previous period, which must be stored too; at most [`FALLING_PAGES`].
     pub async fn falling_pages(
         &self,
         project: &ProjectId,
         range: DayRange,
-    ) -> Result<(Vec<PageRow>, Comparison), AppError> {
+    ) -> Result<FallingPages, AppError> {
         let mut snapshot = self.store.snapshot(project).await?;
         let period = Period::read(&mut snapshot, range).await?;
         let comparable = period.must_be_comparable(&mut snapshot).await?;
         let paths = snapshot.paths(comparable.previous.from().min(range.from())).await?;
         let figures = figures(&mut snapshot, &period, Some(&comparable), &paths).await?;
         let (number, falling) = (paths.len(), move || table::falling(&paths, &figures, FALLING_PAGES));
-        Ok((blocking::run(number, falling).await, comparable.into()))
+        let (pages, pages_total) = blocking::run(number, falling).await;
+        Ok(FallingPages { pages, pages_total, comparison: comparable.into() })
     }
 
     /// One page or folder: its row, its trend and the jobs about it that have changes, also those outside the range.
@@ -183,10 +181,10 @@ impl Analytics {
         let row = row(path, &days, previous.as_deref(), comparable.as_ref());
         let days = [days, previous.unwrap_or_default()].concat();
         let trend = trend_of(&mut snapshot, &period, comparable.as_ref(), &selection, &days).await?;
-        let mut jobs = effects(&mut snapshot, &selection).await?;
+        let (mut jobs, jobs_total) = effects(&mut snapshot, &selection).await?;
         drop(snapshot);
         self.mark_requested(project, &mut jobs.iter_mut().collect::<Vec<_>>()).await?;
-        Ok(PageReport { row, trend, jobs })
+        Ok(PageReport { row, trend, jobs, jobs_total })
     }
 
     /// Sets `requested` on each effect with missing days that were already requested.
@@ -208,14 +206,16 @@ impl Analytics {
 }
 
 impl Analytics {
-    /// The views around a completed job with changes, for each page of the job. Empty for any other job.
-    pub async fn job_effects(&self, project: &ProjectId, job: &JobId) -> Result<Vec<PageEffect>, AppError> {
+    /// The views around a completed job with changes, for the first pages of the job. Empty for any other job.
+    pub async fn job_effects(&self, project: &ProjectId, job: &JobId) -> Result<JobEffects, AppError> {
         let mut snapshot = self.store.snapshot(project).await?;
-        let Some(finished) = snapshot.job_with_changes(job).await? else { return Ok(Vec::new()) };
-        let Some(range) = effect::days_around(std::slice::from_ref(&finished)) else { return Ok(Vec::new()) };
+        let Some(finished) = snapshot.job_with_changes(job).await? else { return Ok(JobEffects::default()) };
+        let Some(range) = effect::days_around(std::slice::from_ref(&finished)) else {
+            return Ok(JobEffects::default());
+        };
         let days = snapshot.days(range).await?;
         let mut pages = Vec::new();
-        let paths = snapshot.pages_of(job, effect::PAGES_MAX).await?;
+        let (paths, pages_total) = snapshot.pages_of(job, effect::PAGES_MAX).await?;
         let known = snapshot.known_pages(&paths).await?;
         for path in paths {
             let page = known.page(&path).unwrap_or(&path);
@@ -225,7 +225,7 @@ impl Analytics {
         drop(snapshot);
         self.mark_requested(project, &mut pages.iter_mut().map(|page| &mut page.effect).collect::<Vec<_>>())
             .await?;
-        Ok(pages)
+        Ok(JobEffects { pages, pages_total })
     }
 }
 
@@ -310,12 +310,9 @@ async fn trend_of(
     selection: &Selection,
     days: &[(Day, ViewCounts)],
 ) -> Result<Trend, AppError> {
-    let markers = snapshot.finished_jobs_within(period.range(), selection, trend::MARKERS_MAX).await?;
-    Ok(Trend {
-        points: trend::points(period, comparable, days),
-        markers: trend::markers(markers),
-        annotations: snapshot.annotations(period.range()).await?,
-    })
+    let finished = snapshot.finished_jobs_within(period.range(), selection, trend::MARKERS_MAX).await?;
+    let annotations = snapshot.annotations(period.range()).await?;
+    Ok(trend::trend(trend::points(period, comparable, days), finished, annotations))
 }
 
 fn row(
@@ -338,10 +335,11 @@ fn row(
     }
 }
 
-async fn effects(snapshot: &mut Snapshot, selection: &Selection) -> Result<Vec<JobEffect>, AppError> {
-    let jobs = snapshot.jobs_with_changes(selection, effect::JOBS_MAX).await?;
-    let Some(range) = effect::days_around(&jobs) else { return Ok(Vec::new()) };
+/// The effects of the newest jobs with changes, and the number of all of them.
+async fn effects(snapshot: &mut Snapshot, selection: &Selection) -> Result<(Vec<JobEffect>, u64), AppError> {
+    let FinishedJobs { jobs, total } = snapshot.jobs_with_changes(selection, effect::JOBS_MAX).await?;
+    let Some(range) = effect::days_around(&jobs) else { return Ok((Vec::new(), total)) };
     let days = snapshot.days(range).await?;
     let effects = Effects::among(&days, by_day(snapshot, range, selection).await?);
-    Ok(jobs.into_iter().map(|job| effects.of(job)).collect())
+    Ok((jobs.into_iter().map(|job| effects.of(job)).collect(), total))
 }

@@ -127,6 +127,8 @@ mod tests {
             points: points.collect(),
             markers: jobs.iter().map(marker).collect(),
             annotations: notes.iter().map(note).collect(),
+            markers_total: jobs.len() as u64,
+            annotations_total: notes.len() as u64,
         }
     }
 

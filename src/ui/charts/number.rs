@@ -89,10 +89,42 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
+/// Which rows of a list are shown, if not all.
+#[derive(Debug, Clone, Copy)]
+pub enum Cut {
+    First,
+    Newest,
+}
+
+/// `2 jobs`, or `newest 200 of 1,340 jobs` if fewer than all are shown.
+pub fn counted_of(which: Cut, shown: usize, total: u64, one: &str, many: &str) -> String {
+    let (shown, all) = (shown as u64, counted(total, one, many));
+    let which = match which {
+        Cut::First => "first",
+        Cut::Newest => "newest",
+    };
+    if shown >= total { counted(shown, one, many) } else { format!("{which} {} of {all}", grouped(shown)) }
+}
+
+/// With a capital first letter, for the beginning of a line.
+pub fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn list_that_is_cut_has_its_total() {
+        let jobs = |shown, total| counted_of(Cut::Newest, shown, total, "job", "jobs");
+        assert_eq!([jobs(1, 1), jobs(200, 200)], ["1 job", "200 jobs"]);
+        assert_eq!(jobs(200, 1_340), "newest 200 of 1,340 jobs");
+        assert_eq!(capitalized(&counted_of(Cut::First, 10, 50, "page", "pages")), "First 10 of 50 pages");
+        assert_eq!(capitalized(""), "");
+    }
 
     #[test]
     fn thousands_are_grouped() {

@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
-use crate::ui::charts::number::{change, counted, grouped, moved};
+use crate::ui::charts::number::{Cut, capitalized, change, counted, counted_of, grouped, moved};
 use crate::ui::components::what_is_ai::ai_warning;
-use model::analytics::effect::{Finding, JobEffect, PageEffect};
+use model::analytics::effect::{Finding, JobEffect, JobEffects, PageEffect};
 use model::analytics::pages::VIEWS_MIN;
 use model::day::Day;
 use model::links;
@@ -46,7 +46,7 @@ pub fn effects_warning<'a>(effects: impl Iterator<Item = &'a JobEffect>, today: 
 /// The pages of a finished job, each with a link to its report. Empty without pages. `fetch`: the button for missing days.
 pub fn job_effects<F: IntoView>(
     project: &str,
-    pages: &[PageEffect],
+    JobEffects { pages, pages_total }: &JobEffects,
     today: Day,
     fetch: F,
 ) -> impl IntoView + use<F> {
@@ -65,11 +65,17 @@ pub fn job_effects<F: IntoView>(
         view! { <li><a href=links::page_report(project, path)>{path.clone()}</a> " " <span>{content}</span></li> }
     });
     let items = items.collect_view();
+    let cut = (pages.len() as u64) < *pages_total;
+    let cut = cut.then(|| {
+        let which = counted_of(Cut::First, pages.len(), *pages_total, "page", "pages");
+        view! { <p class="provenance">{capitalized(&which)} "."</p> }
+    });
     (!pages.is_empty()).then(|| {
         view! {
             <section class="job-effects" aria-labelledby="job-effects">
                 <h2 id="job-effects">"Views before and after"</h2>
                 <ul>{items}</ul>
+                {cut}
                 {effects_warning(pages.iter().map(|page| &page.effect), today)}
                 {fetch.into_view()}
                 <p class="provenance">{how_to_read()}</p>

@@ -70,8 +70,8 @@ struct AnalyticsPage {
     asks_again: bool,
     /// The pages of the table that open pull requests change.
     changed: Vec<ChangedPage>,
-    /// The newest jobs about the page of the report.
-    about: Result<Vec<Job>, AppError>,
+    /// The newest jobs about the page of the report, and the number of all.
+    about: Result<(Vec<Job>, u64), AppError>,
 }
 
 #[component]
@@ -100,7 +100,7 @@ pub fn Analytics() -> impl IntoView {
         again: None,
         asks_again: params.get(AGAIN).is_some(),
         changed: Vec::new(),
-        about: Ok(Vec::new()),
+        about: Ok((Vec::new(), 0)),
     };
     page(async move {
         let views =

@@ -36,7 +36,7 @@ use crate::ui::pages::prompt_form::{
     send_buttons,
 };
 use crate::ui::pages::request::{self, page};
-use model::analytics::effect::{Finding, PageEffect};
+use model::analytics::effect::{Finding, JobEffects, PageEffect};
 use model::error::AppError;
 use model::flash::FlashMessage;
 use model::job::{Job, JobForm, ShownFollowUps};
@@ -80,12 +80,12 @@ pub fn JobPage() -> impl IntoView {
         // The page is useful without them.
         let effects = match job.has_changes() {
             true => job_effects(project.clone(), id.clone()).await.unwrap_or_default(),
-            false => Vec::new(),
+            false => JobEffects::default(),
         };
         let pages_of_files = opened(&job).await?;
         let why = refused.as_ref().and_then(|refused| refused.problem()).map(|error| error.message.clone());
         let wants_days = |page: &&PageEffect| page.effect.finding(clock::today()) == Finding::DaysMissing;
-        let missing = effects.iter().find(wants_days).map(|page| page.effect.clone());
+        let missing = effects.pages.iter().find(wants_days).map(|page| page.effect.clone());
         let is_fetching = missing.as_ref().is_some_and(|effect| effect.requested);
         let every = is_sending(&job).then_some(SOON).or_else(|| is_fetching.then_some(fetch_days::EVERY));
         let here = links::job(&project, &id);

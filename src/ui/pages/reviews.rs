@@ -4,9 +4,10 @@
 use leptos::prelude::*;
 
 use crate::api::pull_requests::reviews;
+use crate::ui::charts::number::{Cut, capitalized, counted_of};
 use crate::ui::clock;
 use crate::ui::components::empty::empty;
-use crate::ui::components::localized::{counted, number};
+use crate::ui::components::localized::{number, written};
 use crate::ui::components::pull_request::{checks_name, review_name, short_pull_request};
 use crate::ui::components::time::{ago, lasting};
 use crate::ui::pages::page_head::page_head;
@@ -48,7 +49,7 @@ fn content(project: &str, reviews: &Reviews) -> AnyView {
             step,
         )
     });
-    view! { {none} {groups.collect_view()} {merged(project, &reviews.merged)} }.into_any()
+    view! { {none} {groups.collect_view()} {merged(project, reviews)} }.into_any()
 }
 
 fn view_of_group(project: &str, group: &ReviewGroup, stale_days: u32) -> AnyView {
@@ -128,7 +129,7 @@ fn facts(request: &PullRequest) -> String {
     facts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-fn merged(project: &str, jobs: &[ReviewedJob]) -> AnyView {
+fn merged(project: &str, Reviews { merged: jobs, merged_total, .. }: &Reviews) -> AnyView {
     if jobs.is_empty() {
         return ().into_any();
     }
@@ -136,10 +137,12 @@ fn merged(project: &str, jobs: &[ReviewedJob]) -> AnyView {
         let merged = job.pull_request.merged_at.map(|at| view! { "merged " {ago(at)} });
         row_of(project, job, format!("by {}", job.author), merged.into_any())
     });
+    let count = counted_of(Cut::Newest, jobs.len(), *merged_total, "pull request", "pull requests");
+    let count = capitalized(&count);
     view! {
         <details class="group merged-group" data-key="merged">
             <summary>
-                {counted(jobs.len() as u64, "pull request", "pull requests")} " merged in the last 7 days"
+                {written(count)} " merged in the last 7 days"
             </summary>
             <ul class="job-list reviews">{rows.collect_view()}</ul>
         </details>

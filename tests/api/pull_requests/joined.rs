@@ -30,7 +30,7 @@ impl Tracked {
     async fn effect(&self, job: &str) -> Value {
         let mut pages =
             self.browser.post_json("/api/analytics/job", &[("project", "docs"), ("job", job)]).await;
-        pages[0]["effect"].take()
+        pages["pages"][0]["effect"].take()
     }
 }
 

@@ -50,6 +50,15 @@ pub struct PageEffect {
     pub effect: JobEffect,
 }
 
+/// The pages of a job with the views around it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobEffects {
+    /// The first ones, by path.
+    pub pages: Vec<PageEffect>,
+    /// How many pages the job is about; 0 if nothing is compared.
+    pub pages_total: u64,
+}
+
 impl JobEffect {
     /// The minimum range for a comparison: the week before the job finished, that day, and the week after.
     pub fn weeks(&self) -> DayRange {

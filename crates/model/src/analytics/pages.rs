@@ -78,6 +78,16 @@ pub struct Earlier {
     pub counts: ViewCounts,
 }
 
+/// The pages that lost the most views.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FallingPages {
+    /// The first ones.
+    pub pages: Vec<PageRow>,
+    /// How many pages fell.
+    pub pages_total: u64,
+    pub comparison: Comparison,
+}
+
 impl Comparison {
     /// The day that a day of the range is compared with.
     pub fn partner(&self, day: Day) -> Day {

@@ -40,6 +40,8 @@ pub struct PageReport {
     pub trend: Trend,
     /// Those with changes, newest first, at most 20.
     pub jobs: Vec<JobEffect>,
+    /// How many jobs about it have changes.
+    pub jobs_total: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,8 +11,14 @@ use crate::page_views::ViewCounts;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trend {
     pub points: Vec<TrendPoint>,
+    /// Of the jobs that finished last, the oldest first.
     pub markers: Vec<Marker>,
+    /// How many jobs finished in the range.
+    pub markers_total: u64,
+    /// The newest ones, the oldest of them first.
     pub annotations: Vec<Annotation>,
+    /// How many annotations the range has.
+    pub annotations_total: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -155,13 +155,13 @@ fn content<'a>(
     rows
 }
 
-/// The `most` pages that lost the most views.
-pub(super) fn falling(paths: &Paths, figures: &Figures, most: usize) -> Vec<PageRow> {
+/// The `most` pages that lost the most views, and how many lost some.
+pub(super) fn falling(paths: &Paths, figures: &Figures, most: usize) -> (Vec<PageRow>, u64) {
     blocking::must_be_apart(paths.len());
     let rows = (0..paths.len()).map(|at| figures.row(paths, at));
     let mut rows: Vec<Row> = rows.filter(|row| belongs(Tab::Falling, row)).collect();
     rows.sort_unstable_by(|a, b| compare(Tab::Falling.order(), a, b));
-    rows.iter().take(most).map(Row::written).collect()
+    (rows.iter().take(most).map(Row::written).collect(), rows.len() as u64)
 }
 
 /// Whether a row is on a tab. Pages with few views in both periods are on none; the AI share needs enough views in both.

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::period::{Comparable, Period, complete};
-use model::analytics::trend::{Marker, TrendPoint};
+use model::analytics::trend::{Marker, Trend, TrendPoint};
 use model::day::Day;
 use model::job::title;
 use model::page_views::ViewCounts;
 use model::pull_request::PullRequestState;
-use store::page_views::queries::FinishedJob;
+use store::page_views::queries::{Annotations, FinishedJob, FinishedJobs};
 
 /// Longer ranges are shown by week.
 const DAYS_MAX: i64 = 120;
@@ -46,8 +46,19 @@ pub(super) fn points(
     points
 }
 
+/// The trend with its jobs and annotations.
+pub(super) fn trend(points: Vec<TrendPoint>, finished: FinishedJobs, annotations: Annotations) -> Trend {
+    Trend {
+        points,
+        markers: markers(finished.jobs),
+        markers_total: finished.total,
+        annotations: annotations.newest,
+        annotations_total: annotations.total,
+    }
+}
+
 /// Oldest first.
-pub(super) fn markers(jobs: Vec<FinishedJob>) -> Vec<Marker> {
+fn markers(jobs: Vec<FinishedJob>) -> Vec<Marker> {
     let marker = |job: FinishedJob| Marker {
         day: Day::of(job.finished_at),
         title: title(&job.prompt).to_owned(),

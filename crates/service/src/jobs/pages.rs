@@ -62,24 +62,24 @@ impl Jobs {
         Ok(filter)
     }
 
-    /// The newest jobs about a page, archived ones too, at most `most`.
+    /// The newest jobs about a page, archived ones too, at most `most`, and the number of all.
     pub async fn about_page(
         &self,
         permit: &QueryPermit,
         project: &ProjectId,
         path: &str,
         most: PageJobs,
-    ) -> Result<Vec<Job>, AppError> {
+    ) -> Result<(Vec<Job>, u64), AppError> {
         // Other texts are tags.
         if !path.starts_with('/') {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), 0));
         }
         let page = Some(nfc(path).into_owned());
         let filter = JobFilter { page, page_jobs: most, ..JobFilter::default() };
         let filter = self.with_labels_of_pages(project, filter).await?;
         let places = self.store.job_places(permit, project, &filter).await?;
         let ids: Vec<JobId> = places.jobs().cloned().collect();
-        Ok(self.store.listed_jobs(permit, &ids).await?)
+        Ok((self.store.listed_jobs(permit, &ids).await?, places.total()))
     }
 
     /// Pages of the project whose path contains `typed`; none for an empty text.

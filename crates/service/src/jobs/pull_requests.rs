@@ -77,8 +77,8 @@ impl Jobs {
         connected: bool,
     ) -> Result<Reviews, AppError> {
         let since = self.clock.now().plus_seconds(-MERGED_SECONDS);
-        let (groups, merged) = self.store.reviews(project, since).await?;
-        Ok(Reviews { groups, merged, stale_days, connected, next: None })
+        let (groups, merged, merged_total) = self.store.reviews(project, since).await?;
+        Ok(Reviews { groups, merged, merged_total, stale_days, connected, next: None })
     }
 }
 

@@ -151,11 +151,11 @@ pub fn pages(mut pages: PagesReport) -> PagesReport {
     pages
 }
 
-/// With the markers and annotations that fit.
+/// With the newest markers and annotations that fit.
 pub fn trend(mut trend: Trend) -> Trend {
     let mut room = Room::of_function();
     room.reserve(&trend.points);
-    room.keep_first(&mut trend.markers);
+    room.keep_last(&mut trend.markers);
     room.keep_last(&mut trend.annotations);
     trend
 }

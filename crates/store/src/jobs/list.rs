@@ -89,6 +89,7 @@ pub struct JobPlaces {
     top: i64,
     before: u64,
     has_more: bool,
+    total: u64,
 }
 
 /// The numbers of jobs of a filter.
@@ -129,7 +130,11 @@ impl Store {
         filter: &JobFilter,
     ) -> Result<JobPlaces, StoreError> {
         let statement = |states: &[JobState]| statement_of(self.dialect, project, filter, states, places_at);
-        let (row, _) = self.counted(permit, project, filter, statement).await?;
+        let (row, counts) = self.counted(permit, project, filter, statement).await?;
+        let total = match filter.state {
+            Some(state) => counts.by_state.get(&state).copied().unwrap_or_default(),
+            None => counts.by_state.values().sum(),
+        };
         let mut places: Vec<Placed<JobId>> = read_json(&row, 1)?;
         sort(&mut places, filter);
         let has_more = places.len() > filter.page_jobs.get();
@@ -138,7 +143,7 @@ impl Store {
             PageStart::At(cursor) => (cursor.top, cursor.before),
             PageStart::Start(before) => (row.try_get(2)?, before),
         };
-        Ok(JobPlaces { places, top, before, has_more })
+        Ok(JobPlaces { places, top, before, has_more, total })
     }
 
     /// Those of `jobs` that exist, as lists show them, in this order.
@@ -388,6 +393,11 @@ impl JobPlaces {
     /// The ids of the jobs, in the order of the page.
     pub fn jobs(&self) -> impl Iterator<Item = &JobId> {
         self.places.iter().map(|(_, _, job)| job)
+    }
+
+    /// The number of jobs on all pages.
+    pub fn total(&self) -> u64 {
+        self.total
     }
 
     /// The cursor after the first `count` of these jobs; `None` if no jobs follow them.

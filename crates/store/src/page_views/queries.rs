@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use futures::TryStreamExt;
 use sqlx::any::AnyRow;
-use sqlx::{Any, Row, Transaction};
+use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 use tokio::sync::OwnedSemaphorePermit;
 
-pub use self::finished::FinishedJob;
+use self::finished::total;
 #[cfg(test)]
 pub(crate) use self::finished::{Completed, finished_about};
+pub use self::finished::{FinishedJob, FinishedJobs};
 pub use self::summary::{Summary, SummaryRanges};
 use super::history::rollups::{self, DayRow};
 use crate::dialect::Dialect;
@@ -27,6 +28,23 @@ use model::time::Timestamp;
 
 /// The maximum number of annotations in one result.
 const ANNOTATIONS_MAX: i64 = 500;
+
+/// The newest annotations of a range, oldest first.
+#[derive(Debug)]
+pub struct Annotations {
+    pub newest: Vec<Annotation>,
+    /// How many there are.
+    pub total: u64,
+}
+
+/// Selects the newest annotations of the project `$1`, and their number `total`.
+fn newest_annotations(first: &str, last: &str, limit: &str) -> String {
+    format!(
+        "SELECT a.id, a.day, a.text, u.name AS author, COUNT(*) OVER () AS total
+         FROM annotations a JOIN users u ON u.id = a.author_id
+         WHERE a.project = $1 AND a.day BETWEEN {first} AND {last} ORDER BY a.day DESC, a.id DESC LIMIT {limit}"
+    )
+}
 
 /// $1: the project, $2: the first day.
 pub(crate) const PATHS: &str = "SELECT id, path FROM page_paths WHERE project = $1 AND seen_on >= $2";
@@ -190,18 +208,16 @@ impl Snapshot {
         .await
     }
 
-    pub async fn annotations(&mut self, range: DayRange) -> Result<Vec<Annotation>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT a.id, a.day, a.text, u.name AS author FROM annotations a JOIN users u ON u.id = a.author_id
-             WHERE a.project = $1 AND a.day BETWEEN $2 AND $3 ORDER BY a.day, a.id LIMIT $4",
-        )
-        .bind(self.project.as_str())
-        .bind(range.from().to_string())
-        .bind(range.to().to_string())
-        .bind(ANNOTATIONS_MAX)
-        .fetch_all(&mut *self.tx)
-        .await?;
-        rows.iter().map(annotation).collect()
+    pub async fn annotations(&mut self, range: DayRange) -> Result<Annotations, StoreError> {
+        let rows = sqlx::query(AssertSqlSafe(newest_annotations("$2", "$3", "$4")))
+            .bind(self.project.as_str())
+            .bind(range.from().to_string())
+            .bind(range.to().to_string())
+            .bind(ANNOTATIONS_MAX)
+            .fetch_all(&mut *self.tx)
+            .await?;
+        let newest = rows.iter().rev().map(annotation).collect::<Result<_, _>>()?;
+        Ok(Annotations { newest, total: total(&rows)? })
     }
 
     /// Adds the rows of each stored day of the range to `sum`, in no particular order of days.

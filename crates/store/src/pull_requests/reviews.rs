@@ -20,12 +20,12 @@ const NEWEST_MAX: u32 = 200;
 const MERGED_MAX: u32 = 50;
 
 impl Store {
-    /// The groups of waiting pull requests, and those merged since `merged_since`.
+    /// The groups of waiting pull requests, those merged since `merged_since`, and the number of the latter.
     pub async fn reviews(
         &self,
         project: &ProjectId,
         merged_since: Timestamp,
-    ) -> Result<(Vec<ReviewGroup>, Vec<ReviewedJob>), StoreError> {
+    ) -> Result<(Vec<ReviewGroup>, Vec<ReviewedJob>, u64), StoreError> {
         let mut groups = Vec::new();
         for waiting_for in WaitingFor::VARIANTS.iter().copied().filter(|group| *group != WaitingFor::Nobody) {
             let condition =
@@ -45,14 +45,19 @@ impl Store {
                 groups.push(ReviewGroup { waiting_for, total: total.unsigned_abs(), jobs });
             }
         }
-        let sql = self.reviewed(&format!(
-            "r.state = '{}' AND r.merged_at >= $2 ORDER BY r.merged_at DESC LIMIT {MERGED_MAX}",
-            PullRequestState::Merged.as_str()
-        ));
+        let condition = format!("r.state = '{}' AND r.merged_at >= $2", PullRequestState::Merged.as_str());
+        let total: i64 = sqlx::query_scalar(AssertSqlSafe(format!(
+            "SELECT COUNT(*) FROM pull_requests r WHERE r.project = $1 AND {condition}"
+        )))
+        .bind(project.as_str())
+        .bind(merged_since.as_millis())
+        .fetch_one(&self.pool)
+        .await?;
+        let sql = self.reviewed(&format!("{condition} ORDER BY r.merged_at DESC LIMIT {MERGED_MAX}"));
         let merged = sqlx::query(AssertSqlSafe(sql)).bind(project.as_str()).bind(merged_since.as_millis());
         let merged =
             merged.fetch_all(&self.pool).await?.iter().map(reviewed_job).collect::<Result<_, _>>()?;
-        Ok((groups, merged))
+        Ok((groups, merged, total.unsigned_abs()))
     }
 
     /// The open pull requests that have waited since `before` or longer, at most `most`.

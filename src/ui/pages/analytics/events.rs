@@ -5,7 +5,7 @@ use leptos::server_fn::ServerFn;
 
 use crate::api::annotations::{RemoveAnnotation, SaveAnnotation};
 use crate::ui::charts::events::LIST;
-use crate::ui::charts::number::counted;
+use crate::ui::charts::number::{Cut, capitalized, counted_of};
 use crate::ui::components::form::{Hidden, post_form};
 use crate::ui::components::localized;
 use crate::ui::pages::analytics::AnalyticsPage;
@@ -24,13 +24,18 @@ pub(super) fn events(context: &AnalyticsPage, trend: &Trend) -> AnyView {
     let mut all: Vec<(Day, AnyView)> = jobs.chain(notes).chain(built_in).collect();
     all.sort_by_key(|(day, _)| *day);
     let note_count = trend.annotations.len() + changes.len();
-    let counts = [(trend.markers.len(), "job", "jobs"), (note_count, "note", "notes")];
+    let notes_total = trend.annotations_total + changes.len() as u64;
+    let counts = [
+        (trend.markers.len(), trend.markers_total, "job", "jobs"),
+        (note_count, notes_total, "note", "notes"),
+    ];
     let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
-    let heading: Vec<_> = counts.map(|(count, one, many)| counted(count as u64, one, many)).collect();
+    let heading: Vec<_> =
+        counts.map(|(count, total, one, many)| counted_of(Cut::Newest, count, total, one, many)).collect();
     let list = (!all.is_empty()).then(|| {
         view! {
             <details class="events">
-                <summary>{heading.join(", ")}</summary>
+                <summary>{capitalized(&heading.join(", "))}</summary>
                 <ul class="event-list" id=LIST>{all.into_iter().map(|(_, item)| item).collect_view()}</ul>
             </details>
         }

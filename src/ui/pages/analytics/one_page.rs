@@ -2,8 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::api::jobs::JOBS_ABOUT_A_PAGE;
-use crate::ui::charts::number::{change, counted, moved, share};
+use crate::ui::charts::number::{Cut, capitalized, change, counted, counted_of, moved, share};
 use crate::ui::components::job_effect::{effects_warning, how_to_read, no_figures};
 use crate::ui::components::job_row::job_row;
 use crate::ui::components::localized::{self, number};
@@ -30,7 +29,7 @@ pub(super) fn report(context: &AnalyticsPage, report: &OnePageReport) -> AnyView
         {daily::provenance(context, pages)}
         {daily::marked(&pages.marked)}
         {daily::trend_section(context, &page.trend)}
-        {jobs(context, &page.jobs)}
+        {jobs(context, &page.jobs, page.jobs_total)}
     }
     .into_any()
 }
@@ -70,7 +69,7 @@ fn head(context: &AnalyticsPage, row: &TableRow) -> AnyView {
 /// The jobs about the page of the URL, while days of the range are missing; empty without a page.
 pub(super) fn live(context: &AnalyticsPage) -> Option<AnyView> {
     let path = context.page()?.to_owned();
-    let jobs = jobs(context, &[]);
+    let jobs = jobs(context, &[], 0);
     Some(
         view! { <div class="one-page" data-path=path.clone()><h2>{path.clone()}</h2></div> {jobs} }
             .into_any(),
@@ -78,17 +77,22 @@ pub(super) fn live(context: &AnalyticsPage) -> Option<AnyView> {
 }
 
 /// All jobs about the page: those with figures in a table, the others in a list above it.
-fn jobs(context: &AnalyticsPage, finished: &[JobEffect]) -> AnyView {
-    let about = context.about.as_deref().unwrap_or_default();
+fn jobs(context: &AnalyticsPage, finished: &[JobEffect], finished_total: u64) -> AnyView {
+    let (about, about_total) = context.about.as_ref().map_or((&[][..], 0), |(jobs, total)| (jobs.as_slice(), *total));
     let others = about.iter().filter(|job| !finished.iter().any(|known| known.job == job.id));
     let others: Vec<_> = others.map(|job| job_row(job, ())).collect();
     let unknown = context.about.as_ref().err().map(|error| problem(Some(error.message.clone())));
     if finished.is_empty() && others.is_empty() && unknown.is_none() {
         return view! { <p class="none">"No job about this page has finished yet."</p> }.into_any();
     }
-    let more = (about.len() == JOBS_ABOUT_A_PAGE).then(|| {
+    let more = ((about.len() as u64) < about_total).then(|| {
         let href = links::jobs_about(&context.project, context.page().unwrap_or_default());
-        view! { <p class="more"><a href=href>"All jobs about this page"</a></p> }
+        let newest = counted_of(Cut::Newest, about.len(), about_total, "job", "jobs");
+        view! { <p class="more">{capitalized(&newest)} ". " <a href=href>"All jobs about this page"</a></p> }
+    });
+    let cut = ((finished.len() as u64) < finished_total).then(|| {
+        let newest = counted_of(Cut::Newest, finished.len(), finished_total, "job", "jobs");
+        view! { <p class="provenance">{capitalized(&newest)} " with figures."</p> }
     });
     let others = (!others.is_empty()).then(|| {
         let label = if finished.is_empty() { "Jobs about this page" } else { "Other jobs about this page" };
@@ -101,6 +105,7 @@ fn jobs(context: &AnalyticsPage, finished: &[JobEffect]) -> AnyView {
             {others}
             {more}
             {(!finished.is_empty()).then(|| effects(context, finished))}
+            {cut}
         </section>
     }
     .into_any()

@@ -116,7 +116,9 @@ proptest! {
         let to_nothing = falling.iter().filter(|path| changes[path.as_str()].1 == 0);
         prop_assert_eq!(to_nothing.cloned().collect::<Vec<_>>(), pages.listed(Tab::Gone));
         let (paths, figures) = pages.figures();
-        let first: Vec<_> = super::falling(&paths, &figures, 3).into_iter().map(|row| row.path).collect();
+        let (first, total) = super::falling(&paths, &figures, 3);
+        let first: Vec<_> = first.into_iter().map(|row| row.path).collect();
         prop_assert_eq!(&first[..], &falling[..falling.len().min(3)]);
+        prop_assert_eq!(total, falling.len() as u64);
     }
 }

@@ -34,13 +34,21 @@ pub struct FinishedJob {
     pub pull_request: Option<PullRequestState>,
 }
 
+/// The jobs that finished last.
+#[derive(Debug, Default)]
+pub struct FinishedJobs {
+    pub jobs: Vec<FinishedJob>,
+    /// How many there are.
+    pub total: u64,
+}
+
 impl Snapshot {
     /// Completed jobs with changes about the selected pages, last finished first, at most `limit`.
     pub async fn jobs_with_changes(
         &mut self,
         selection: &Selection,
         limit: i64,
-    ) -> Result<Vec<FinishedJob>, StoreError> {
+    ) -> Result<FinishedJobs, StoreError> {
         self.finished(selection, Completed::WithChanges, None, limit).await
     }
 
@@ -57,14 +65,13 @@ impl Snapshot {
         row.as_ref().map(finished_job).transpose()
     }
 
-    /// The pages that a job is about, at most `limit`.
-    pub async fn pages_of(&mut self, job: &JobId, limit: i64) -> Result<Vec<String>, StoreError> {
-        let rows = sqlx::query("SELECT path FROM job_paths WHERE job_id = $1 ORDER BY path LIMIT $2")
-            .bind(job.as_str())
-            .bind(limit)
-            .fetch_all(&mut *self.tx)
-            .await?;
-        rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+    /// The first pages that a job is about, at most `limit`, and how many it is about.
+    pub async fn pages_of(&mut self, job: &JobId, limit: i64) -> Result<(Vec<String>, u64), StoreError> {
+        let sql =
+            "SELECT path, COUNT(*) OVER () AS total FROM job_paths WHERE job_id = $1 ORDER BY path LIMIT $2";
+        let rows = sqlx::query(sql).bind(job.as_str()).bind(limit).fetch_all(&mut *self.tx).await?;
+        let paths = rows.iter().map(|row| Ok(row.try_get(0)?)).collect::<Result<_, StoreError>>();
+        Ok((paths?, total(&rows)?))
     }
 
     /// All completed jobs about the selected pages that finished on a day of the range, last finished first, at most `limit`.
@@ -73,7 +80,7 @@ impl Snapshot {
         range: DayRange,
         selection: &Selection,
         limit: i64,
-    ) -> Result<Vec<FinishedJob>, StoreError> {
+    ) -> Result<FinishedJobs, StoreError> {
         self.finished(selection, Completed::All, Some(range), limit).await
     }
 
@@ -83,14 +90,14 @@ impl Snapshot {
         which: Completed,
         range: Option<DayRange>,
         limit: i64,
-    ) -> Result<Vec<FinishedJob>, StoreError> {
+    ) -> Result<FinishedJobs, StoreError> {
         let texts = match selection {
             Selection::Project => vec![String::new()],
             Selection::Page(path) => self.known_pages(std::slice::from_ref(path)).await?.labels(path),
             Selection::Folder(folder) => vec![folder.prefix()],
         };
         if texts.is_empty() {
-            return Ok(Vec::new());
+            return Ok(FinishedJobs::default());
         }
         let sql = finished_about(selection, which, texts.len());
         let mut query = sqlx::query(AssertSqlSafe(sql))
@@ -103,8 +110,15 @@ impl Snapshot {
             query = query.bind(comparable(text));
         }
         let rows = query.fetch_all(&mut *self.tx).await?;
-        rows.iter().map(finished_job).collect()
+        let jobs = rows.iter().map(finished_job).collect::<Result<_, _>>()?;
+        Ok(FinishedJobs { jobs, total: total(&rows)? })
     }
+}
+
+/// The number of all rows of a statement, of which these are the first ones: its column `total`.
+pub(super) fn total(rows: &[AnyRow]) -> Result<u64, StoreError> {
+    let total = rows.first().map(|row| row.try_get::<i64, _>("total")).transpose()?;
+    Ok(total.unwrap_or_default().unsigned_abs())
 }
 
 fn finished_job(row: &AnyRow) -> Result<FinishedJob, StoreError> {
@@ -152,8 +166,8 @@ pub(crate) fn finished_about(selection: &Selection, which: Completed, labels: us
     format!("{} ORDER BY finished_at DESC, id DESC LIMIT $5", select(which, &source, about))
 }
 
-/// Selects `id`, `prompt` (its beginning, as lists show it), `finished_at` and `pull_request` of `which` jobs `j` from `source` that match `about`
-/// and ended from `$3` on and before `$4`. The end of a job is the merge of its pull request, if that is known.
+/// Selects `id`, `prompt` (its beginning, as lists show it), `finished_at`, `pull_request` and their number `total` of `which` jobs `j` from `source`
+/// that match `about` and ended from `$3` on and before `$4`. The end of a job is the merge of its pull request, if that is known.
 pub(super) fn select(which: Completed, source: &str, about: &str) -> String {
     // A job that was already completed when the upstream accepted it has no timeline entry for it: then the time of its change counts.
     let completed = match which {
@@ -161,7 +175,7 @@ pub(super) fn select(which: Completed, source: &str, about: &str) -> String {
         Completed::WithChanges => has_changes("j"),
     };
     format!(
-        "SELECT id, prompt, finished_at, pull_request FROM (
+        "SELECT id, prompt, finished_at, pull_request, COUNT(*) OVER () AS total FROM (
              SELECT j.id, SUBSTR(m.prompt, 1, {EXCERPT_CHARS}) AS prompt, COALESCE(
                  p.merged_at, (SELECT MAX(e.at) FROM job_events e WHERE e.job_id = j.id AND e.state = 'completed'), j.changed_at
              ) AS finished_at, p.state AS pull_request

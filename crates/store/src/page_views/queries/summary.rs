@@ -6,7 +6,9 @@ use serde::Deserialize;
 use sqlx::{Any, AssertSqlSafe, Executor};
 
 use super::finished::{self, Completed};
-use super::{ANNOTATIONS_MAX, FinishedJob, Snapshot, StoredDay};
+use super::{
+    ANNOTATIONS_MAX, Annotations, FinishedJob, FinishedJobs, Snapshot, StoredDay, newest_annotations,
+};
 use crate::dialect::{Dialect, read_json};
 use crate::{Store, StoreError};
 use model::analytics::trend::Annotation;
@@ -23,8 +25,8 @@ pub struct Summary {
     /// The stored days, oldest first.
     pub days: Vec<StoredDay>,
     /// Latest finished first.
-    pub finished: Vec<FinishedJob>,
-    pub annotations: Vec<Annotation>,
+    pub finished: FinishedJobs,
+    pub annotations: Annotations,
 }
 
 /// The range with its finished jobs and annotations, the period of comparison, and the maximum number of jobs.
@@ -39,7 +41,10 @@ pub struct SummaryRanges {
 struct DayRow(Day, u64, u64, u64, i64, Option<Mark>, String);
 
 #[derive(Deserialize)]
-struct FinishedRow(JobId, String, i64, Option<PullRequestState>);
+struct FinishedRow(JobId, String, i64, Option<PullRequestState>, u64);
+
+#[derive(Deserialize)]
+struct AnnotationRow(String, Day, String, String, u64);
 
 fn statement(dialect: Dialect) -> String {
     let rows = |columns: &str, from: &str| dialect.json_column(&dialect.json_rows(columns, from));
@@ -49,16 +54,15 @@ fn statement(dialect: Dialect) -> String {
     );
     let (source, about) = finished::every();
     let jobs = rows(
-        "f.id, f.prompt, f.finished_at, f.pull_request",
+        "f.id, f.prompt, f.finished_at, f.pull_request, f.total",
         &format!(
             "({} ORDER BY finished_at DESC, id DESC LIMIT $5) f",
             finished::select(Completed::All, &source, about)
         ),
     );
     let annotations = rows(
-        "n.id, n.day, n.text, n.author",
-        "(SELECT a.id, a.day, a.text, u.name AS author FROM annotations a JOIN users u ON u.id = a.author_id
-          WHERE a.project = $1 AND a.day BETWEEN $8 AND $9 ORDER BY a.day, a.id LIMIT $10) n",
+        "n.id, n.day, n.text, n.author, n.total",
+        &format!("({}) n", newest_annotations("$8", "$9", "$10")),
     );
     format!("SELECT {days}, {jobs}, {annotations}")
 }
@@ -97,17 +101,25 @@ async fn read(
         .await?;
     let days: Vec<DayRow> = read_json(&row, 0)?;
     let finished: Vec<FinishedRow> = read_json(&row, 1)?;
-    let mut summary = Summary {
-        days: days.into_iter().map(StoredDay::from).collect(),
-        finished: finished.into_iter().map(FinishedJob::from).collect(),
-        annotations: read_json(&row, 2)?,
-    };
-    summary.days.sort_unstable_by_key(|day| day.day);
-    summary
-        .finished
-        .sort_unstable_by(|a, b| Reverse((a.finished_at, &a.job)).cmp(&Reverse((b.finished_at, &b.job))));
-    summary.annotations.sort_unstable_by(|a, b| (a.day, &a.id).cmp(&(b.day, &b.id)));
-    Ok(summary)
+    let annotations: Vec<AnnotationRow> = read_json(&row, 2)?;
+    let mut days: Vec<_> = days.into_iter().map(StoredDay::from).collect();
+    days.sort_unstable_by_key(|day| day.day);
+    Ok(Summary { days, finished: finished_jobs(finished), annotations: written(annotations) })
+}
+
+fn finished_jobs(rows: Vec<FinishedRow>) -> FinishedJobs {
+    let total = rows.first().map_or(0, |row| row.4);
+    let mut jobs: Vec<_> = rows.into_iter().map(FinishedJob::from).collect();
+    jobs.sort_unstable_by(|a, b| Reverse((a.finished_at, &a.job)).cmp(&Reverse((b.finished_at, &b.job))));
+    FinishedJobs { jobs, total }
+}
+
+fn written(rows: Vec<AnnotationRow>) -> Annotations {
+    let total = rows.first().map_or(0, |row| row.4);
+    let annotation = |AnnotationRow(id, day, text, author, _)| Annotation { id, day, text, author };
+    let mut newest: Vec<_> = rows.into_iter().map(annotation).collect();
+    newest.sort_unstable_by(|a, b| (a.day, &a.id).cmp(&(b.day, &b.id)));
+    Annotations { newest, total }
 }
 
 impl From<DayRow> for StoredDay {
@@ -118,7 +130,7 @@ impl From<DayRow> for StoredDay {
 }
 
 impl From<FinishedRow> for FinishedJob {
-    fn from(FinishedRow(job, prompt, finished_at, pull_request): FinishedRow) -> Self {
+    fn from(FinishedRow(job, prompt, finished_at, pull_request, _): FinishedRow) -> Self {
         Self { job, prompt, finished_at: Timestamp::from_millis(finished_at), pull_request }
     }
 }

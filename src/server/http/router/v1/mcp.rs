@@ -30,7 +30,6 @@ use crate::server::http::router::bodies;
 use crate::server::request::problem::Problem;
 use crate::server::state::AppState;
 use model::analytics::days::Days;
-use model::analytics::pages::{Comparison, PageRow};
 use model::api_token::Scope;
 use model::error::{AppError, shortened};
 use model::job::Job;
@@ -105,7 +104,7 @@ const TOOLS: [ToolKind; 6] = [
     },
     ToolKind {
         name: "falling_pages",
-        description: "The pages whose views fell most against the days before, also those that lost all; every day of both periods must be in the history.",
+        description: "The ten pages whose views fell most against the days before, also those that lost all, and how many fell (pages_total); every day of both periods must be in the history.",
         scope: Scope::AnalyticsRead,
         schema: arguments::schema::<FallingPagesInput>,
     },
@@ -251,13 +250,6 @@ struct PageViewsResult {
     next_offset: Option<u64>,
 }
 
-/// The pages whose views fell most, and the compared days.
-#[derive(Serialize)]
-struct FallingPagesResult {
-    pages: Vec<PageRow>,
-    comparison: Comparison,
-}
-
 fn parsed<T: DeserializeOwned>(input: Value) -> Result<T, Problem> {
     serde_json::from_value(input)
         .map_err(|error| AppError::bad_input(format!("The arguments are not valid: {error}.")).into())
@@ -336,6 +328,5 @@ async fn falling_pages(caller: &TokenCaller, input: Value) -> Result<JsonObject,
     let state = &caller.state();
     let range = Days::new(from, to, state.today()).map_err(AppError::from)?.range();
     let _permit = caller.caller().query_permit().await?;
-    let (pages, comparison) = state.analytics.falling_pages(&project, range).await?;
-    written(FallingPagesResult { pages, comparison })
+    written(state.analytics.falling_pages(&project, range).await?)
 }
