@@ -26,6 +26,11 @@ const FUNCTIONS: [&str; 6] = [
 /// The result of an MCP tool for a range of days.
 pub(crate) async fn mcp(client: &Browser, token: &str, tool: &str, [from, to]: [&str; 2]) -> Value {
     let arguments = json!({"project": "docs", "from": from, "to": to});
+    mcp_with(client, token, tool, arguments).await
+}
+
+/// The result of a tool.
+pub(crate) async fn mcp_with(client: &Browser, token: &str, tool: &str, arguments: Value) -> Value {
     let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}});
     let request = client.request(Method::POST, "/mcp").bearer_auth(token);
     let request = request.header("accept", "application/json, text/event-stream");

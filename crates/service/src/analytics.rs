@@ -1,6 +1,7 @@
 //! Reports of page views: from the daily history where it contains all days of the range, otherwise live from the upstream.
 
 pub mod annotations;
+pub mod cursor;
 mod effect;
 pub mod export;
 mod known_figures;

@@ -2,8 +2,9 @@
 
 use super::Script;
 use crate::analytics_pages::{NOON, at};
-use crate::api_tokens::problem;
-use crate::helpers::{Archive, TestApp, Written, days, json, rows};
+use crate::api_tokens::{create, problem};
+use crate::helpers::{Archive, TestApp, Written, day, days, json, rows};
+use crate::long_ranges::mcp_with;
 
 const VIEWS: &str = "/projects/docs/page-views";
 
@@ -70,4 +71,78 @@ async fn invalid_ranges_and_orders_are_refused() {
     ] {
         problem(&script.get(&format!("{VIEWS}?{query}")).await, 400, "bad_input");
     }
+}
+
+/// All paths, in pages of `limit` rows, by cursors; and the answers.
+async fn by_cursor(script: &Script, query: &str, limit: usize) -> (Vec<String>, Vec<serde_json::Value>) {
+    let (mut paths, mut answers) = (Vec::new(), Vec::new());
+    let mut cursor = String::new();
+    loop {
+        let page = script.got(&format!("{VIEWS}?{query}&limit={limit}{cursor}")).await;
+        let rows = page["rows"].as_array().unwrap();
+        paths.extend(rows.iter().map(|row| row["path"].as_str().unwrap().to_owned()));
+        let next = page["next_cursor"].as_str().map(|next| format!("&cursor={next}"));
+        answers.push(page);
+        match next {
+            Some(next) => cursor = next,
+            None => return (paths, answers),
+        }
+    }
+}
+
+#[tokio::test]
+async fn cursor_continues_a_table_until_its_figures_change() {
+    let app = app().await;
+    let views = [("/guides/a", 3, 2), ("/b", 10, 1), ("/c", 10, 1), ("/é", 1, 0), ("/z", 7, 7)];
+    Archive::of(&app).await.write(day("2026-11-16"), rows(&views)).await;
+    let script = Script::of(&app).await;
+    let range = "from=2026-11-14&to=2026-11-17";
+    // A token has 30 requests at once.
+    for (query, limits) in [
+        (range.to_owned(), &[1, 2, 5][..]),
+        (format!("{range}&sort=path"), &[2]),
+        (format!("{range}&sort=-ai&q=/"), &[3]),
+    ] {
+        let all = script.got(&format!("{VIEWS}?{query}")).await;
+        assert_eq!(all["next_cursor"], json!(null));
+        assert_eq!((&all["from"], &all["to"]), (&json!("2026-11-14"), &json!("2026-11-17")), "{query}");
+        for limit in limits.iter().copied() {
+            let (paths, answers) = by_cursor(&script, &query, limit).await;
+            let expected: Vec<_> =
+                all["rows"].as_array().unwrap().iter().map(|row| row["path"].clone()).collect();
+            assert_eq!(json!(paths), json!(expected), "{query}, {limit}");
+            assert!(answers.iter().all(|page| page["rows_total"] == 5 && page["totals"] == all["totals"]));
+            assert_eq!(answers.len(), 5_usize.div_ceil(limit));
+        }
+    }
+    // Without days, a table ends today, and says so.
+    let first = script.got(&format!("{VIEWS}?limit=2")).await;
+    assert_eq!((&first["from"], &first["to"]), (&json!("2026-10-25"), &json!("2026-11-21")));
+    let cursor = first["next_cursor"].as_str().unwrap();
+    let next = script.got(&format!("{VIEWS}?limit=2&cursor={cursor}&from=2026-10-25&to=2026-11-21")).await;
+    assert_eq!(next["rows"].as_array().unwrap().len(), 2);
+    for other in ["from=2026-10-24", "q=guides", "sort=path", "offset=2"] {
+        problem(&script.get(&format!("{VIEWS}?limit=2&cursor={cursor}&{other}")).await, 400, "bad_input");
+    }
+    problem(&script.get(&format!("{VIEWS}?cursor=x")).await, 400, "bad_input");
+
+    let token = create(&app.operator().await, &[("scopes", "analytics:read")]).await;
+    let tool = async |cursor: Option<&str>| {
+        let arguments = json!({"project": "docs", "from": "2026-10-25", "to": "2026-11-21", "limit": 2, "cursor": cursor});
+        mcp_with(&app.anonymous(), &token, "page_views", arguments).await
+    };
+    let result = tool(Some(cursor)).await;
+    assert_eq!(result["structuredContent"]["rows"], next["rows"]);
+    assert_eq!(result["structuredContent"]["next_cursor"], next["next_cursor"]);
+    assert_eq!(result["structuredContent"]["next_offset"], json!(4));
+
+    // The same figures again change nothing.
+    let mut archive = Archive::of(&app).await;
+    archive.write(day("2026-11-16"), rows(&views)).await;
+    let continued = format!("{VIEWS}?limit=2&cursor={cursor}");
+    assert_eq!(script.got(&continued).await["rows"], next["rows"]);
+    archive.write(day("2026-11-16"), rows(&[("/guides/a", 3, 3)])).await;
+    problem(&script.get(&continued).await, 409, "conflict");
+    let refused = tool(Some(cursor)).await;
+    assert!(refused["isError"] == true && refused.to_string().contains("Start again"), "{refused}");
 }

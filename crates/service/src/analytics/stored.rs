@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::cursor::{self, LastPage, PageCursors};
 use super::period::is_complete;
 use super::table::{Figures, Table};
 use super::table_query::TableQuery;
@@ -23,6 +24,9 @@ pub struct StoredPages {
     pub rows: Vec<PageRow>,
     /// The number of pages that match the query.
     pub rows_total: u64,
+    /// The number of those before these rows.
+    pub before: u64,
+    pub cursors: PageCursors,
     pub coverage: Coverage,
 }
 
@@ -48,25 +52,38 @@ pub struct Coverage {
 }
 
 impl Analytics {
-    /// A table of pages over the stored days of a range.
-    pub async fn stored_pages(&self, query: &TableQuery) -> Result<StoredPages, AppError> {
+    /// A table of pages over the stored days of a range: after `cursor`, or else from the offset of the query.
+    ///
+    /// # Errors
+    /// `Conflict` if the figures changed since the cursor was written.
+    pub async fn stored_pages(
+        &self,
+        query: &TableQuery,
+        cursor: Option<&str>,
+    ) -> Result<StoredPages, AppError> {
         let range = query.range;
         let mut snapshot = self.store.snapshot(&query.project).await?;
         let days = snapshot.days(range).await?;
         let paths = snapshot.paths(range.from()).await?;
         let counts = snapshot.sums(range, &[], &paths).await?;
         drop(snapshot);
+        let cursors = PageCursors::new(query, &days);
+        let last = cursor.map(|cursor| cursors.read(cursor)).transpose()?;
         let (pages, query) = (paths.len(), query.clone());
         let figures = Figures { counts, previous: None, compared: None };
         let table = move || {
             let mut table = Table::of(&paths, &figures, &query);
             table.sort(&query);
-            let offset = usize::try_from(query.paging.offset).unwrap_or(usize::MAX);
-            (table.rows(offset).take(query.paging.limit.get() as usize).collect(), table.len() as u64)
+            let before = match last {
+                Some(last) => table.up_to(|path| LastPage::of(path) == last)?,
+                None => usize::try_from(query.paging.offset).unwrap_or(usize::MAX),
+            };
+            let rows = table.rows(before).take(query.paging.limit.get() as usize).collect();
+            Some((rows, table.len() as u64, before as u64))
         };
-        let (rows, rows_total) = blocking::run(pages, table).await;
+        let (rows, rows_total, before) = blocking::run(pages, table).await.ok_or_else(cursor::changed)?;
         let totals = days.iter().map(|day| day.totals).sum();
-        Ok(StoredPages { totals, rows, rows_total, coverage: Coverage::of(range, &days) })
+        Ok(StoredPages { totals, rows, rows_total, before, cursors, coverage: Coverage::of(range, &days) })
     }
 
     /// The views of each stored day: of the whole project, of the page `path`, or of a folder (`/guides/*`).

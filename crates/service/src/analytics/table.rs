@@ -98,6 +98,11 @@ impl<'a> Table<'a> {
         self.matching
     }
 
+    /// The number of rows up to the page that `is_last` finds.
+    pub(super) fn up_to(&self, is_last: impl Fn(&str) -> bool) -> Option<usize> {
+        self.rows.iter().position(|row| is_last(&row.path)).map(|at| at + 1)
+    }
+
     pub(super) fn rows(&self, offset: usize) -> impl Iterator<Item = PageRow> {
         self.rows.iter().skip(offset).map(Row::written)
     }

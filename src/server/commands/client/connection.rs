@@ -48,6 +48,26 @@ struct Problem {
     code: String,
 }
 
+/// What the server answered to a request that it refused.
+#[derive(Debug, thiserror::Error)]
+#[error("{detail}")]
+pub(super) struct Refusal {
+    detail: String,
+    code: String,
+}
+
+impl Refusal {
+    /// Whether an error is a refusal with this code.
+    pub(super) fn is(error: &anyhow::Error, code: &str) -> bool {
+        error.downcast_ref::<Self>().is_some_and(|refusal| refusal.code == code)
+    }
+
+    #[cfg(test)]
+    pub(super) fn new(code: &str) -> Self {
+        Self { detail: code.to_owned(), code: code.to_owned() }
+    }
+}
+
 /// Why a request failed.
 enum Failure {
     /// A later attempt may succeed, perhaps only after a time that the server names.
@@ -141,7 +161,7 @@ impl Connection {
         match is_passing(status) && !is_spent {
             true => Failure::Passing(anyhow!(detail), wait),
             false if is_spent => Failure::Final(anyhow!("{detail} With --queue, Docket sends it then.")),
-            false => Failure::Final(anyhow!(detail)),
+            false => Failure::Final(Refusal { detail, code }.into()),
         }
     }
 }

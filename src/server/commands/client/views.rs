@@ -1,16 +1,18 @@
 //! `docket views`: page views of a range of days.
 
-use anyhow::ensure;
+use anyhow::{bail, ensure};
 use clap::Args;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::connection::{ApiRequest, parsed};
+use super::connection::{ApiRequest, Refusal, parsed};
 use super::{Connection, project_or_only};
 use crate::server::commands::output::{in_one_line, inform, print_csv, print_json, print_line};
 use model::day::{Day, DayRange, InvalidDay};
 use model::page_views::PageViews;
 
+/// How often a table is fetched while its figures change.
+const STARTS_MAX: usize = 5;
 /// The rows of one request.
 const ROWS: usize = 250;
 /// The maximum size of all rows in memory, in bytes.
@@ -38,48 +40,92 @@ pub struct ViewsArguments {
     json: bool,
 }
 
+/// A page of the table.
 #[derive(Deserialize)]
 struct Response {
+    from: Day,
+    to: Day,
     rows: Vec<PageViews>,
     rows_total: usize,
+    next_cursor: Option<String>,
     missing_days: Vec<DayRange>,
+}
+
+/// The days of all requests, and where a request continues.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Position {
+    from: Option<Day>,
+    to: Option<Day>,
+    cursor: Option<String>,
+}
+
+/// The first response, and the rows of all.
+struct Table {
+    first: Value,
+    missing_days: Vec<DayRange>,
+    rows: Vec<PageViews>,
 }
 
 pub async fn views(connection: &Connection, arguments: ViewsArguments) -> anyhow::Result<()> {
     let ViewsArguments { from, to, project, q, csv, json } = arguments;
     let project = project_or_only(connection, project).await?;
-    let (mut rows, mut first): (Vec<PageViews>, Option<Value>) = (Vec::new(), None);
-    let mut size = 0;
-    loop {
+    let fetch = async |position: &Position| {
         let request = ApiRequest::get(&["projects", &project, "page-views"])
-            .with("from", from)
-            .with("to", to)
+            .with("from", position.from)
+            .with("to", position.to)
             .with("q", q.as_ref())
             .with("limit", Some(ROWS))
-            .with("offset", Some(rows.len()));
-        let body = connection.send(&request).await?;
-        let response: Response = parsed(&body)?;
-        let is_last = response.rows.is_empty() || rows.len() + response.rows.len() >= response.rows_total;
-        if first.is_none() {
-            warn_of_missing(&response.missing_days);
-        }
-        size += response.rows.iter().map(|row| row.path.len() + size_of::<PageViews>()).sum::<usize>();
-        ensure!(size <= SIZE_MAX, "there are too many pages: restrict them with --q, or the days");
-        rows.extend(response.rows);
-        first.get_or_insert(body);
-        if is_last {
-            break;
-        }
-    }
-    match first {
-        Some(mut body) if json => {
-            body["rows"] = json!(rows);
-            print_json(&body.to_string());
-        }
-        _ if csv => print_rows_as_csv(&rows),
-        _ => print_table(&rows),
+            .with("cursor", position.cursor.as_ref());
+        connection.send(&request).await
+    };
+    let Table { mut first, missing_days, rows } = table(from, to, fetch).await?;
+    warn_of_missing(&missing_days);
+    if json {
+        (first["rows"], first["next_cursor"]) = (json!(rows), Value::Null);
+        print_json(&first.to_string());
+    } else if csv {
+        print_rows_as_csv(&rows);
+    } else {
+        print_table(&rows);
     }
     Ok(())
+}
+
+/// All rows of one table: if its figures change meanwhile, it is fetched again, over the same days.
+async fn table(
+    from: Option<Day>,
+    to: Option<Day>,
+    fetch: impl AsyncFn(&Position) -> anyhow::Result<Value>,
+) -> anyhow::Result<Table> {
+    let mut position = Position { from, to, cursor: None };
+    for _ in 0..STARTS_MAX {
+        match table_once(&mut position, &fetch).await {
+            Err(error) if Refusal::is(&error, "conflict") => position.cursor = None,
+            table => return table,
+        }
+    }
+    bail!("the figures change too often at the moment: try again later")
+}
+
+async fn table_once(
+    position: &mut Position,
+    fetch: &impl AsyncFn(&Position) -> anyhow::Result<Value>,
+) -> anyhow::Result<Table> {
+    let first = fetch(position).await?;
+    let Response { from, to, mut rows, rows_total, next_cursor, missing_days } = parsed(&first)?;
+    *position = Position { from: Some(from), to: Some(to), cursor: next_cursor };
+    let size =
+        |rows: &[PageViews]| rows.iter().map(|row| row.path.len() + size_of::<PageViews>()).sum::<usize>();
+    let mut total: usize = size(&rows);
+    while position.cursor.is_some() {
+        let next: Response = parsed(&fetch(position).await?)?;
+        total += size(&next.rows);
+        ensure!(total <= SIZE_MAX, "there are too many pages: restrict them with --q, or the days");
+        rows.extend(next.rows);
+        position.cursor = next.next_cursor;
+    }
+    ensure!(rows.len() == rows_total, "the server sent {} of {rows_total} pages", rows.len());
+    Ok(Table { first, missing_days, rows })
 }
 
 fn day(text: &str) -> Result<Day, String> {
@@ -111,5 +157,73 @@ fn print_table(rows: &[PageViews]) {
     line("people", "AI", "all", "page");
     for PageViews { path, human, ai, total } in rows {
         line(&human.to_string(), &ai.to_string(), &total.to_string(), path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    fn day(text: &str) -> Option<Day> {
+        text.parse().ok()
+    }
+
+    /// A response with the page `path`, of three.
+    fn response(path: &str, views: u64, next: Option<&str>) -> anyhow::Result<Value> {
+        let row = json!({"path": path, "human": views, "ai": 0, "total": views});
+        Ok(
+            json!({"from": "2026-10-25", "to": "2026-11-21", "rows": [row], "rows_total": 3, "next_cursor": next, "missing_days": []}),
+        )
+    }
+
+    /// The table from these responses, with the position of each request.
+    async fn fetched(responses: Vec<anyhow::Result<Value>>) -> (anyhow::Result<Table>, Vec<Position>) {
+        let (responses, positions) = (RefCell::new(responses.into_iter()), RefCell::new(Vec::new()));
+        let fetch = async |position: &Position| {
+            positions.borrow_mut().push(position.clone());
+            responses.borrow_mut().next().unwrap_or_else(|| bail!("no more responses"))
+        };
+        let table = table(None, None, fetch).await;
+        (table, positions.into_inner())
+    }
+
+    #[tokio::test]
+    async fn table_starts_again_over_the_same_days_if_its_figures_change() {
+        let conflict = || Err(Refusal::new("conflict").into());
+        let (table, positions) = fetched(vec![
+            response("/a", 3, Some("after a")),
+            response("/b", 2, Some("after b")),
+            conflict(),
+            response("/b", 9, Some("after b, again")),
+            response("/a", 3, Some("after a, again")),
+            response("/c", 1, None),
+        ])
+        .await;
+        let rows = table.map(|table| table.rows).unwrap_or_else(|error| panic!("{error}"));
+        let rows: Vec<_> = rows.iter().map(|row| (row.path.as_str(), row.total)).collect();
+        assert_eq!(rows, [("/b", 9), ("/a", 3), ("/c", 1)]);
+        let cursors: Vec<_> = positions.iter().map(|position| position.cursor.as_deref()).collect();
+        assert_eq!(
+            cursors,
+            [None, Some("after a"), Some("after b"), None, Some("after b, again"), Some("after a, again")]
+        );
+        assert_eq!(positions[0], Position::default());
+        let days = (day("2026-10-25"), day("2026-11-21"));
+        assert!(positions[1..].iter().all(|position| (position.from, position.to) == days), "{positions:?}");
+
+        let again = |_| [response("/a", 3, Some("after a")), conflict()];
+        let (table, positions) = fetched((0..STARTS_MAX).flat_map(again).collect()).await;
+        assert!(table.is_err_and(|error| error.to_string().contains("change too often")));
+        assert_eq!(positions.len(), 2 * STARTS_MAX);
+    }
+
+    #[tokio::test]
+    async fn other_refusals_and_incomplete_tables_are_errors() {
+        let (table, positions) = fetched(vec![Err(Refusal::new("bad_input").into())]).await;
+        assert!(table.is_err() && positions.len() == 1);
+        let (table, _) = fetched(vec![response("/a", 3, None)]).await;
+        assert!(table.is_err_and(|error| error.to_string() == "the server sent 1 of 3 pages"));
     }
 }

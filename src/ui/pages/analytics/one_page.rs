@@ -78,7 +78,8 @@ pub(super) fn live(context: &AnalyticsPage) -> Option<AnyView> {
 
 /// All jobs about the page: those with figures in a table, the others in a list above it.
 fn jobs(context: &AnalyticsPage, finished: &[JobEffect], finished_total: u64) -> AnyView {
-    let (about, about_total) = context.about.as_ref().map_or((&[][..], 0), |(jobs, total)| (jobs.as_slice(), *total));
+    let (about, about_total) =
+        context.about.as_ref().map_or((&[][..], 0), |(jobs, total)| (jobs.as_slice(), *total));
     let others = about.iter().filter(|job| !finished.iter().any(|known| known.job == job.id));
     let others: Vec<_> = others.map(|job| job_row(job, ())).collect();
     let unknown = context.about.as_ref().err().map(|error| problem(Some(error.message.clone())));

@@ -28,6 +28,15 @@ pub(super) enum ReadErrors {
     Unavailable(ProblemBody),
 }
 
+/// The further errors of tables that are continued by a cursor.
+#[derive(IntoResponses)]
+#[expect(dead_code, reason = "describes responses")]
+pub(super) enum CursorErrors {
+    /// The figures changed since the cursor was written. Start again without a cursor.
+    #[response(status = 409, content_type = "application/problem+json")]
+    Conflict(ProblemBody),
+}
+
 /// The further errors of endpoints that change something.
 #[derive(IntoResponses)]
 #[expect(dead_code, reason = "describes responses")]

@@ -313,11 +313,10 @@ async fn send_follow_up(caller: &TokenCaller, input: Value) -> Result<JsonObject
 }
 
 async fn list_page_views(caller: &TokenCaller, input: Value) -> Result<JsonObject, Problem> {
-    let PageViewsInput { project, from, to, q, limit, offset } = parsed(input)?;
-    let wanted = ListPageViews { from, to, q, limit, offset, ..ListPageViews::default() };
+    let PageViewsInput { project, from, to, q, limit, offset, cursor } = parsed(input)?;
+    let wanted = ListPageViews { from, to, q, limit, offset, cursor, ..ListPageViews::default() };
     let mut page = page_views::find(caller, &project, wanted).await?;
-    let start = offset.and_then(|offset| u64::try_from(offset).ok()).unwrap_or_default();
-    let next_offset = page.shorten(&mut Room::of_tool(), start);
+    let next_offset = page.shorten(&mut Room::of_tool());
     written(PageViewsResult { page, next_offset })
 }
 

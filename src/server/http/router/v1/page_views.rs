@@ -7,7 +7,7 @@ use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::errors::ReadErrors;
+use super::errors::{CursorErrors, ReadErrors};
 use super::input::Fields;
 use super::long_list::{LongBody, loaded};
 use crate::server::auth::bearer::TokenCaller;
@@ -22,7 +22,8 @@ use model::id::ProjectId;
 use model::page_views::{PageViews, ViewCounts};
 use model::paging::Paging;
 use model::time::Timestamp;
-use service::analytics::stored::{CountedDay, Coverage};
+use service::analytics::cursor::PageCursors;
+use service::analytics::stored::{CountedDay, Coverage, StoredPages};
 use service::analytics::table_query::TableQuery;
 use service::response_size::Room;
 
@@ -47,11 +48,18 @@ pub(super) struct ListPageViews {
     /// The number of pages to skip.
     #[param(minimum = 0, default = 0)]
     pub(super) offset: Option<i64>,
+    /// `next_cursor` of the page before, with the same filters and with `from` and `to` of that page; without `offset`. If the figures changed
+    /// since, the problem is `conflict`: start again without a cursor.
+    pub(super) cursor: Option<String>,
 }
 
 /// The pages of a project with their views.
 #[derive(Serialize, ToSchema)]
 pub(super) struct PageViewsPage {
+    /// The first day.
+    from: Day,
+    /// The last day, inclusive.
+    to: Day,
     /// Of the whole project, on all stored days of the range.
     totals: ViewCounts,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,10 +67,17 @@ pub(super) struct PageViewsPage {
     rows: Option<Vec<PageViews>>,
     /// The number of pages that match.
     rows_total: u64,
+    /// The `cursor` of the next pages; `null` on the last page.
+    next_cursor: Option<String>,
     /// The oldest fetch of these figures.
     updated_at: Option<Timestamp>,
     /// Days of the range that are not in the daily history: their views are not counted. The oldest first.
     missing_days: Vec<DayRange>,
+    /// The number of pages before these rows.
+    #[serde(skip)]
+    before: u64,
+    #[serde(skip)]
+    cursors: PageCursors,
 }
 
 /// The range of daily views.
@@ -101,7 +116,7 @@ struct DayOfViews {
 
 /// Page views of a range, from the daily history.
 #[utoipa::path(get, path = "/api/v1/projects/{project}/page-views", tag = TAG, params(("project" = String, Path), ListPageViews),
-    responses((status = OK, body = PageViewsPage, description = "The page views."), ReadErrors))]
+    responses((status = OK, body = PageViewsPage, description = "The page views."), ReadErrors, CursorErrors))]
 pub(super) async fn list_page_views(
     Extension(caller): Extension<TokenCaller>,
     Path(project): Path<String>,
@@ -118,12 +133,19 @@ impl PageViewsPage {
         self.rows.take().unwrap_or_default()
     }
 
-    /// Removes the rows that do not fit into `room`. Returns the offset of the rows after those that remain, which begin at `offset`.
-    pub(super) fn shorten(&mut self, room: &mut Room, offset: u64) -> Option<u64> {
+    /// Removes the rows that do not fit into `room`. Returns the offset of the rows after those that remain.
+    pub(super) fn shorten(&mut self, room: &mut Room) -> Option<u64> {
         let mut rows = self.take_rows();
         room.keep_first(&mut rows);
-        let next = offset.saturating_add(rows.len() as u64);
-        let has_more = !rows.is_empty() && next < self.rows_total;
+        self.with_rows(rows)
+    }
+
+    /// Sets the rows and the cursor of the rows after them. Returns the offset of those.
+    fn with_rows(&mut self, rows: Vec<PageViews>) -> Option<u64> {
+        let next = self.before.saturating_add(rows.len() as u64);
+        let last = rows.last().filter(|_| next < self.rows_total);
+        self.next_cursor = last.map(|last| self.cursors.after(&last.path));
+        let has_more = last.is_some();
         self.rows = Some(rows);
         has_more.then_some(next)
     }
@@ -160,6 +182,10 @@ pub(super) async fn find(
     caller.needs(Scope::AnalyticsRead)?;
     let project = caller.project(project)?;
     let state = &caller.state();
+    let cursor = wanted.cursor.clone();
+    if cursor.is_some() && wanted.offset.is_some() {
+        return Err(AppError::bad_input("Send “cursor” or “offset”, not both.").into());
+    }
     let query = table_query(project, wanted, state.today())?;
     if query.order.is_some_and(|order| matches!(order.by, Sort::Difference | Sort::Change)) {
         return Err(AppError::bad_input(
@@ -168,14 +194,27 @@ pub(super) async fn find(
         .into());
     }
     let _permit = caller.caller().query_permit().await?;
-    let found = state.analytics.stored_pages(&query).await?;
-    let Coverage { updated_at, missing_days } = found.coverage;
-    let rows = Some(found.rows.into_iter().map(views_of).collect());
-    Ok(PageViewsPage { totals: found.totals, rows, rows_total: found.rows_total, updated_at, missing_days })
+    let found = state.analytics.stored_pages(&query, cursor.as_deref()).await?;
+    let StoredPages { totals, rows, rows_total, before, cursors, coverage } = found;
+    let Coverage { updated_at, missing_days } = coverage;
+    let mut page = PageViewsPage {
+        from: query.range.from(),
+        to: query.range.to(),
+        totals,
+        rows: None,
+        rows_total,
+        next_cursor: None,
+        updated_at,
+        missing_days,
+        before,
+        cursors,
+    };
+    page.with_rows(rows.into_iter().map(views_of).collect());
+    Ok(page)
 }
 
 fn table_query(project: ProjectId, wanted: ListPageViews, today: Day) -> Result<TableQuery, AppError> {
-    let ListPageViews { from, to, q, sort, limit, offset } = wanted;
+    let ListPageViews { from, to, q, sort, limit, offset, cursor: _ } = wanted;
     let days = Days::new(from, to, today)?;
     let paging = Paging::parse(limit, offset)?;
     let query = TableQuery::new(project, days.until(today)?, paging).narrowed(q.as_deref(), None)?;

@@ -112,6 +112,8 @@ pub(super) struct PageViewsInput {
     pub(super) limit: Option<i64>,
     /// The number of pages to skip.
     pub(super) offset: Option<i64>,
+    /// `next_cursor` of the result before, with its `from` and `to`, and without `offset`. If the figures changed since, start again without it.
+    pub(super) cursor: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
