@@ -450,7 +450,7 @@ async fn table_of_20_000_pages_is_served() {
 }
 
 #[tokio::test]
-async fn table_has_upstream_totals_marks_and_the_oldest_fetch_time() {
+async fn table_has_upstream_totals_marks_and_fetch_times() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;
     let fetched_at = Some("2026-11-20T01:00:00Z".parse().unwrap());
@@ -467,7 +467,8 @@ async fn table_has_upstream_totals_marks_and_the_oldest_fetch_time() {
     let response = table(&app.sign_in("vera").await, "2026-11-19", "2026-11-20", &[]).await;
     assert_eq!(response["totals"], json!({"human": 51, "ai": 8, "total": 59}));
     assert_eq!(response["matching"], json!({"human": 6, "ai": 6, "total": 12}));
-    assert_eq!(response["fetched_at"], "2026-11-20T01:00:00Z");
+    assert_eq!(response["fetched_at"], "2026-11-21T06:00:00Z", "of the newest day");
+    assert_eq!(response["oldest_fetched_at"], "2026-11-20T01:00:00Z");
     assert_eq!(
         response["marked"],
         json!([{"day": "2026-11-19", "mark": "uneven"}, {"day": "2026-11-20", "mark": "recounted"}])

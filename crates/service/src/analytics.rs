@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use self::effect::Effects;
 use self::known_figures::{KnownFigures, KnownFiguresCache};
-use self::period::{Comparable, Period};
+use self::period::{Comparable, Period, oldest_fetched_at, updated_at};
 use self::table::{Figures, Table};
 use self::table_query::TableQuery;
 use base::blocking;
@@ -256,7 +256,8 @@ fn matching_rows(known: &KnownFigures, query: &TableQuery) -> PagesReport {
         rows_total: table.len() as u64,
         comparison: comparable.clone().map(Comparison::from),
         earlier: earlier.filter(|_| !is_narrowed),
-        fetched_at: period.fetched_at(),
+        fetched_at: updated_at(period.days()),
+        oldest_fetched_at: oldest_fetched_at(period.days()),
         marked: period.marked(),
         unfinished: period.is_unfinished(),
     }

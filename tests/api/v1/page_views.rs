@@ -3,7 +3,7 @@
 use super::Script;
 use crate::analytics_pages::{NOON, at};
 use crate::api_tokens::{create, problem};
-use crate::helpers::{Archive, TestApp, Written, day, days, json, rows};
+use crate::helpers::{Archive, TestApp, Written, day, days, json, rows, tags};
 use crate::long_ranges::mcp_with;
 
 const VIEWS: &str = "/projects/docs/page-views";
@@ -145,4 +145,38 @@ async fn cursor_continues_a_table_until_its_figures_change() {
     problem(&script.get(&continued).await, 409, "conflict");
     let refused = tool(Some(cursor)).await;
     assert!(refused["isError"] == true && refused.to_string().contains("Start again"), "{refused}");
+}
+
+#[tokio::test]
+async fn figures_are_as_new_as_the_fetch_of_the_newest_day() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    for day in days("2026-10-25", "2026-11-21") {
+        let fetched_at = match day.to_string().as_str() {
+            "2026-11-21" => Some("2026-11-21T11:55:00Z".parse().unwrap()),
+            // Fetched again, as a check.
+            "2026-10-25" => Some("2026-11-20T05:00:00Z".parse().unwrap()),
+            _ => None,
+        };
+        archive.put("docs", Written { fetched_at, ..Written::new(day, rows(&[("/a", 1, 0)])) }).await;
+    }
+    let script = Script::of(&app).await;
+    let token = create(&app.operator().await, &[("scopes", "analytics:read")]).await;
+    let tool = mcp_with(&app.anonymous(), &token, "page_views", json!({"project": "docs"})).await;
+    let answers = [
+        script.got(VIEWS).await,
+        script.got(&format!("{VIEWS}/daily")).await,
+        tool["structuredContent"].clone(),
+    ];
+    for found in answers {
+        assert_eq!(found["updated_at"], "2026-11-21T11:55:00Z");
+        assert_eq!(found["oldest_fetched_at"], "2026-10-27T06:00:00Z");
+    }
+    let viewer = app.sign_in("vera").await;
+    for page in ["/p/docs/analytics", "/p/docs/analytics?path=/a", "/p/docs"] {
+        let page = viewer.page(page).await;
+        let times: Vec<_> = tags(&page).into_iter().filter(|tag| tag.name == "time").collect();
+        let updated = times.iter().any(|time| time.attribute("datetime") == "2026-11-21T11:55:00Z");
+        assert!(updated, "{times:?}");
+    }
 }

@@ -44,8 +44,10 @@ pub struct PagesReport {
     pub rows: Vec<PageRow>,
     /// The number of rows that match the search.
     pub rows_total: u64,
-    /// The oldest fetch among the days of the range.
+    /// When the figures were updated: the fetch of the newest day.
     pub fetched_at: Option<Timestamp>,
+    /// The oldest fetch among the days of the range.
+    pub oldest_fetched_at: Option<Timestamp>,
     /// Days of the range with a mark.
     pub marked: Vec<MarkedDay>,
     /// Whether a day is incomplete.

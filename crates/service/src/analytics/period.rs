@@ -60,11 +60,6 @@ impl Period {
         totals(&self.days, self.range)
     }
 
-    /// The time of the oldest fetch.
-    pub(super) fn fetched_at(&self) -> Option<Timestamp> {
-        self.days.iter().map(|day| day.fetched_at).min()
-    }
-
     pub(super) fn marked(&self) -> Vec<MarkedDay> {
         self.days.iter().filter_map(|day| Some(MarkedDay { day: day.day, mark: day.mark? })).collect()
     }
@@ -182,6 +177,16 @@ fn is_stored(range: DayRange, days: &[StoredDay]) -> bool {
     here.len() as i64 == range.days() && here.iter().all(|day| is_complete(day))
 }
 
+/// When figures of these days were updated: the fetch of the newest day. Older days are fetched again only until they are final.
+pub(super) fn updated_at(days: &[StoredDay]) -> Option<Timestamp> {
+    days.iter().max_by_key(|day| day.day).map(|day| day.fetched_at)
+}
+
+/// The oldest fetch among these days.
+pub(super) fn oldest_fetched_at(days: &[StoredDay]) -> Option<Timestamp> {
+    days.iter().map(|day| day.fetched_at).min()
+}
+
 /// Whether a day had ended when it was fetched.
 pub(super) fn is_complete(day: &StoredDay) -> bool {
     Day::of(day.fetched_at) > day.day
@@ -279,6 +284,21 @@ mod tests {
             assert!(!period(changed, changed, &next).is_unfinished());
             assert!(period(changed, changed, &format!("{changed}T23:59:59Z")).is_unfinished());
         }
+    }
+
+    #[test]
+    fn figures_are_as_new_as_the_fetch_of_the_newest_day() {
+        let fetched = ["2026-10-27T06:00:00Z", "2026-10-26T23:30:00Z", "2026-11-21T12:00:00Z"];
+        let days = ["2026-10-25", "2026-10-26", "2026-11-21"].iter().zip(fetched);
+        let stored = |(of, fetched_at): (&&str, &str)| {
+            let mut one = period(of, of, fetched_at);
+            one.days.remove(0)
+        };
+        let days: Vec<_> = days.map(stored).collect();
+        let text = |at: Option<Timestamp>| at.map(|at| at.to_string());
+        assert_eq!(text(updated_at(&days)).as_deref(), Some(fetched[2]));
+        assert_eq!(text(oldest_fetched_at(&days)).as_deref(), Some(fetched[1]));
+        assert_eq!((updated_at(&[]), oldest_fetched_at(&[])), (None, None));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::cursor::{self, LastPage, PageCursors};
-use super::period::is_complete;
+use super::period::{is_complete, oldest_fetched_at, updated_at};
 use super::table::{Figures, Table};
 use super::table_query::TableQuery;
 use super::{Analytics, by_day};
@@ -45,8 +45,10 @@ pub struct CountedDay {
 
 /// How much of a range is stored.
 pub struct Coverage {
-    /// The oldest fetch of its days.
+    /// The fetch of its newest day.
     pub updated_at: Option<Timestamp>,
+    /// The oldest fetch of its days.
+    pub oldest_fetched_at: Option<Timestamp>,
     /// The oldest first.
     pub missing_days: Vec<DayRange>,
 }
@@ -115,6 +117,10 @@ impl Analytics {
 impl Coverage {
     fn of(range: DayRange, stored: &[StoredDay]) -> Self {
         let there: BTreeSet<Day> = stored.iter().map(|day| day.day).collect();
-        Self { updated_at: stored.iter().map(|day| day.fetched_at).min(), missing_days: range.without(there) }
+        Self {
+            updated_at: updated_at(stored),
+            oldest_fetched_at: oldest_fetched_at(stored),
+            missing_days: range.without(there),
+        }
     }
 }

@@ -69,8 +69,10 @@ pub(super) struct PageViewsPage {
     rows_total: u64,
     /// The `cursor` of the next pages; `null` on the last page.
     next_cursor: Option<String>,
-    /// The oldest fetch of these figures.
+    /// When the figures were updated: the fetch of the newest stored day.
     updated_at: Option<Timestamp>,
+    /// The oldest fetch of a stored day of the range: final days are not fetched again.
+    oldest_fetched_at: Option<Timestamp>,
     /// Days of the range that are not in the daily history: their views are not counted. The oldest first.
     missing_days: Vec<DayRange>,
     /// The number of pages before these rows.
@@ -98,8 +100,10 @@ pub(super) struct ListDailyPageViews {
 pub(super) struct DailyPageViews {
     /// The stored days, the oldest first.
     days: Vec<DayOfViews>,
-    /// The oldest fetch of these figures.
+    /// When the figures were updated: the fetch of the newest stored day.
     updated_at: Option<Timestamp>,
+    /// The oldest fetch of a stored day of the range: final days are not fetched again.
+    oldest_fetched_at: Option<Timestamp>,
     /// Days of the range that are not in the daily history, the oldest first.
     missing_days: Vec<DayRange>,
 }
@@ -168,9 +172,9 @@ pub(super) async fn list_daily_page_views(
     let range = range.until(today).ok_or_else(|| AppError::bad_input("These days are in the future."))?;
     let _permit = caller.caller().query_permit().await?;
     let found = state.analytics.stored_days(&project, range, wanted.path.as_deref()).await?;
-    let Coverage { updated_at, missing_days } = found.coverage;
+    let Coverage { updated_at, oldest_fetched_at, missing_days } = found.coverage;
     let days = found.days.into_iter().map(Into::into).collect();
-    Ok(Json(DailyPageViews { days, updated_at, missing_days }))
+    Ok(Json(DailyPageViews { days, updated_at, oldest_fetched_at, missing_days }))
 }
 
 /// Page views of a range.
@@ -196,7 +200,7 @@ pub(super) async fn find(
     let _permit = caller.caller().query_permit().await?;
     let found = state.analytics.stored_pages(&query, cursor.as_deref()).await?;
     let StoredPages { totals, rows, rows_total, before, cursors, coverage } = found;
-    let Coverage { updated_at, missing_days } = coverage;
+    let Coverage { updated_at, oldest_fetched_at, missing_days } = coverage;
     let mut page = PageViewsPage {
         from: query.range.from(),
         to: query.range.to(),
@@ -205,6 +209,7 @@ pub(super) async fn find(
         rows_total,
         next_cursor: None,
         updated_at,
+        oldest_fetched_at,
         missing_days,
         before,
         cursors,
