@@ -18,7 +18,7 @@ type Point = Counts & { day: string };
 function readout(point: Point | undefined): RegExp {
   if (!point) throw new Error("there is no such day");
   const { day, human, ai, total } = point;
-  const lines = [shownWithWeekday(day), `Views\\s${grouped(total)}`, `People\\s${grouped(human)}`, `AI\\s${grouped(ai)}`, `AI share\\s${percentage(point)}%`];
+  const lines = [`${shownWithWeekday(day)}(?: \\(provisional\\))?`, `Views\\s${grouped(total)}`, `People\\s${grouped(human)}`, `AI\\s${grouped(ai)}`, `AI share\\s${percentage(point)}%`];
   return new RegExp(`^${lines.join(",?\\s+")}`);
 }
 
@@ -33,8 +33,9 @@ async function columns(page: Page) {
   );
 }
 
+/** The rows of the trend in the table, without the note on days that may still change. */
 async function tableOfTrend(page: Page): Promise<string[][]> {
-  return page.locator(".as-table tbody tr").evaluateAll((rows) => rows.map((row) => [...row.children].slice(0, 4).map((cell) => cell.textContent ?? "")));
+  return page.locator(".as-table tbody tr").evaluateAll((rows) => rows.map((row) => [...row.children].slice(0, 4).map((cell) => (cell.textContent ?? "").replace(" (provisional)", ""))));
 }
 
 /** The rows of a trend in the table. */

@@ -8,8 +8,8 @@ use wiremock::{Mock, MockServer, Request, ResponseTemplate, matchers};
 
 use crate::api_tokens::create;
 use crate::helpers::{
-    Act, Archive, Finished, Installation, New, RawUpstream, Settings, TestApp, days, job_with, json,
-    remote_job, rows, steady, steady_text,
+    Act, Archive, Finished, Installation, New, RawUpstream, Settings, TestApp, Written, day, days, job_with,
+    json, remote_job, rows, steady, steady_text,
 };
 
 const DOCUMENT: &str = include_str!("../../docs/automate/ci.md");
@@ -292,6 +292,15 @@ async fn views_are_printed_as_table_csv_and_json() {
     let found = machine.json(&range);
     assert_eq!(found["totals"]["total"], 12);
     assert_eq!(found["missing_days"], json!([{"from": "2026-11-03", "to": "2026-11-03"}]));
+    assert!(!csv.stderr.contains("provisional"), "{csv:?}");
+    let fetched_at = Some("2026-11-05T06:00:00Z".parse().unwrap());
+    archive
+        .put("docs", Written { fetched_at, ..Written::new(day("2026-11-04"), rows(&[("/a", 1, 0)])) })
+        .await;
+    let provisional =
+        machine.run(&["views", "--project", "docs", "--from", "2026-11-01", "--to", "2026-11-04"]);
+    let expected = "2026-11-04 is provisional: the platform may still change its views";
+    assert!(provisional.stderr.contains(expected), "{provisional:?}");
     let long = machine.run(&["views", "--project", "docs", "--from", "0001-01-01"]);
     assert!(long.code == Some(1) && long.stderr.contains("1,100 days"), "{long:?}");
 }

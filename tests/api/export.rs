@@ -43,13 +43,13 @@ async fn table_export_is_csv_with_a_safe_file_name() {
     assert_eq!(response.header("cross-origin-resource-policy"), "same-origin");
     assert_eq!(
         response.text,
-        "\"path\",\"pages\",\"human\",\"ai\",\"total\",\"ai_share\",\"compared_total\",\"previous_total\",\"change\",\"difference\"\r\n\
-         \"'-2\",\"\",\"0\",\"1\",\"1\",\"1\",\"1\",\"0\",\"\",\"1\"\r\n\
-         \"/b\",\"\",\"0\",\"0\",\"0\",\"\",\"0\",\"1\",\"-1\",\"-1\"\r\n\
-         \"/guides/a\",\"\",\"5\",\"1\",\"6\",\"0.1667\",\"6\",\"4\",\"0.5\",\"2\"\r\n\
-         \"/x,\"\"y\"\"\nz\",\"\",\"1\",\"0\",\"1\",\"0\",\"1\",\"0\",\"\",\"1\"\r\n\
-         \"/é\",\"\",\"1\",\"1\",\"2\",\"0.5\",\"2\",\"0\",\"\",\"2\"\r\n\
-         \"'=1+1\",\"\",\"2\",\"2\",\"4\",\"0.5\",\"4\",\"0\",\"\",\"4\"\r\n"
+        "\"path\",\"pages\",\"human\",\"ai\",\"total\",\"ai_share\",\"compared_total\",\"previous_total\",\"change\",\"difference\",\"provisional_days\"\r\n\
+         \"'-2\",\"\",\"0\",\"1\",\"1\",\"1\",\"1\",\"0\",\"\",\"1\",\"0\"\r\n\
+         \"/b\",\"\",\"0\",\"0\",\"0\",\"\",\"0\",\"1\",\"-1\",\"-1\",\"0\"\r\n\
+         \"/guides/a\",\"\",\"5\",\"1\",\"6\",\"0.1667\",\"6\",\"4\",\"0.5\",\"2\",\"0\"\r\n\
+         \"/x,\"\"y\"\"\nz\",\"\",\"1\",\"0\",\"1\",\"0\",\"1\",\"0\",\"\",\"1\",\"0\"\r\n\
+         \"/é\",\"\",\"1\",\"1\",\"2\",\"0.5\",\"2\",\"0\",\"\",\"2\",\"0\"\r\n\
+         \"'=1+1\",\"\",\"2\",\"2\",\"4\",\"0.5\",\"4\",\"0\",\"\",\"4\",\"0\"\r\n"
     );
 }
 
@@ -62,19 +62,19 @@ async fn day_and_row_exports_apply_the_search() {
     for (query, text) in [
         (
             "of=daily&folder=/guides",
-            "\"day\",\"path\",\"human\",\"ai\",\"total\"\r\n\"2026-11-19\",\"/guides/a\",\"3\",\"1\",\"4\"\r\n\"2026-11-20\",\"/guides/a\",\"5\",\"1\",\"6\"\r\n",
+            "\"day\",\"path\",\"human\",\"ai\",\"total\",\"provisional\"\r\n\"2026-11-19\",\"/guides/a\",\"3\",\"1\",\"4\",\"false\"\r\n\"2026-11-20\",\"/guides/a\",\"5\",\"1\",\"6\",\"false\"\r\n",
         ),
         (
             "of=daily&q=B",
-            "\"day\",\"path\",\"human\",\"ai\",\"total\"\r\n\"2026-11-19\",\"/b\",\"1\",\"0\",\"1\"\r\n",
+            "\"day\",\"path\",\"human\",\"ai\",\"total\",\"provisional\"\r\n\"2026-11-19\",\"/b\",\"1\",\"0\",\"1\",\"false\"\r\n",
         ),
         (
             "of=days",
-            "\"day\",\"human\",\"ai\",\"total\"\r\n\"2026-11-19\",\"4\",\"1\",\"5\"\r\n\"2026-11-20\",\"9\",\"5\",\"14\"\r\n",
+            "\"day\",\"human\",\"ai\",\"total\",\"provisional\"\r\n\"2026-11-19\",\"4\",\"1\",\"5\",\"false\"\r\n\"2026-11-20\",\"9\",\"5\",\"14\",\"false\"\r\n",
         ),
         (
             "of=days&q=guides",
-            "\"day\",\"human\",\"ai\",\"total\"\r\n\"2026-11-19\",\"3\",\"1\",\"4\"\r\n\"2026-11-20\",\"5\",\"1\",\"6\"\r\n",
+            "\"day\",\"human\",\"ai\",\"total\",\"provisional\"\r\n\"2026-11-19\",\"3\",\"1\",\"4\",\"false\"\r\n\"2026-11-20\",\"5\",\"1\",\"6\",\"false\"\r\n",
         ),
     ] {
         assert_eq!(export(&viewer, "csv", &format!("{range}&{query}")).await.text, text, "{query}");
@@ -87,7 +87,11 @@ async fn day_and_row_exports_apply_the_search() {
     let lines: Vec<&str> = daily.text.split("\r\n").collect();
     assert_eq!(
         (lines.len(), lines[1], lines[3]),
-        (9, "\"2026-11-19\",\"/b\",\"1\",\"0\",\"1\"", "\"2026-11-20\",\"'-2\",\"0\",\"1\",\"1\"")
+        (
+            9,
+            "\"2026-11-19\",\"/b\",\"1\",\"0\",\"1\",\"false\"",
+            "\"2026-11-20\",\"'-2\",\"0\",\"1\",\"1\",\"false\""
+        )
     );
 }
 
@@ -116,10 +120,11 @@ async fn json_export_has_the_same_rows() {
     assert_eq!(
         rows[2],
         json!({"path": "/guides/*", "pages": 1, "human": 5, "ai": 1, "total": 6, "ai_share": 0.1667,
-               "compared_total": 6, "previous_total": 4, "change": 0.5, "difference": 2})
+               "compared_total": 6, "previous_total": 4, "change": 0.5, "difference": 2,
+               "provisional_days": 0})
     );
     let days = export(&viewer, "json", "from=2026-11-19&to=2026-11-20&of=days").await.json();
-    assert_eq!(days[1], json!({"day": "2026-11-20", "human": 9, "ai": 5, "total": 14}));
+    assert_eq!(days[1], json!({"day": "2026-11-20", "human": 9, "ai": 5, "total": 14, "provisional": false}));
     let none = export(&viewer, "json", "from=2026-11-20&to=2026-11-20&q=nowhere").await;
     assert_eq!(none.json(), json!([]));
 }
@@ -197,8 +202,10 @@ async fn day_that_is_read_again_meanwhile_does_not_end_the_file() {
     }
     let text = String::from_utf8(text).unwrap();
     let last: Vec<&str> = text.lines().filter(|line| line.starts_with("\"2026-11-20\"")).collect();
-    let expected =
-        ["\"2026-11-20\",\"/ant\",\"1\",\"2\",\"3\"", "\"2026-11-20\",\"/zebra\",\"3\",\"4\",\"7\""];
+    let expected = [
+        "\"2026-11-20\",\"/ant\",\"1\",\"2\",\"3\",\"false\"",
+        "\"2026-11-20\",\"/zebra\",\"3\",\"4\",\"7\",\"false\"",
+    ];
     assert_eq!(last, expected);
 }
 

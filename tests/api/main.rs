@@ -95,6 +95,7 @@ mod postgres;
 mod probes;
 mod project_limits;
 mod prompt_max;
+mod provisional;
 mod proxies;
 mod pull_requests;
 mod queue;

@@ -74,7 +74,7 @@ async fn text_of_a_server_controls_neither_terminal_nor_ci() {
         )
         .await;
         respond(&server, "/api/v1/projects", &json!({ "projects": [{ "id": text }, { "id": text }] })).await;
-        let views = json!({ "rows": [{ "path": text, "human": 1, "ai": 2, "total": 3 }], "rows_total": 1, "missing_days": [], "from": "2026-10-25", "to": "2026-11-21", "next_cursor": null });
+        let views = json!({ "rows": [{ "path": text, "human": 1, "ai": 2, "total": 3 }], "rows_total": 1, "missing_days": [], "from": "2026-10-25", "to": "2026-11-21", "next_cursor": null, "provisional_days": [] });
         respond(&server, "/api/v1/projects/docs/page-views", &views).await;
         let client = client(&server.uri());
         for arguments in [
@@ -123,7 +123,7 @@ async fn formulas_are_escaped_in_csv_as_in_exports() {
     let paths = ["/a", "=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "a;=1", "say \"hi\", twice"];
     let rows: Vec<Value> =
         paths.iter().map(|path| json!({ "path": path, "human": 1, "ai": 2, "total": 3 })).collect();
-    let views = json!({ "rows": rows, "rows_total": rows.len(), "missing_days": [], "from": "2026-10-25", "to": "2026-11-21", "next_cursor": null });
+    let views = json!({ "rows": rows, "rows_total": rows.len(), "missing_days": [], "from": "2026-10-25", "to": "2026-11-21", "next_cursor": null, "provisional_days": [] });
     respond(&server, "/api/v1/projects/docs/page-views", &views).await;
     let csv = client(&server.uri()).run(&["views", "--project", "docs", "--csv"]);
     let mut reader = csv::Reader::from_reader(csv.stdout.as_bytes());

@@ -36,9 +36,11 @@ async fn trend_has_one_point_per_day() {
     assert_eq!(totals(&all), [5_000, 1_100, 1_113, 1_114]);
     assert_eq!(
         all["points"][3],
-        json!({"day": "2026-11-21", "days": 1, "human": 1_113, "ai": 1, "total": 1_114, "unfinished": true})
+        json!({"day": "2026-11-21", "days": 1, "human": 1_113, "ai": 1, "total": 1_114, "unfinished": true,
+               "provisional": true})
     );
     assert_eq!(all["points"][2]["unfinished"], false);
+    assert_eq!(all["points"][2]["provisional"], false);
     assert_eq!(totals(&trend(&viewer, "2026-11-18", "2026-11-21", "/guides/a").await), [11, 0, 13, 14]);
     assert_eq!(totals(&trend(&viewer, "2026-11-18", "2026-11-21", "/guides/*").await), [111, 100, 113, 114]);
     assert_eq!(totals(&trend(&viewer, "2026-11-18", "2026-11-21", "/*").await), [1_111, 1_100, 1_113, 1_114]);

@@ -20,13 +20,13 @@ use crate::helpers::{Browser, TestApp, TestResponse};
 const ALL_SCOPES: &str = "jobs:read,jobs:write,analytics:read";
 
 /// A script with an API token of olga's.
-struct Script {
+pub(crate) struct Script {
     token: String,
     client: Browser,
 }
 
 impl Script {
-    async fn of(app: &TestApp) -> Self {
+    pub(crate) async fn of(app: &TestApp) -> Self {
         Self::with(app, &[("scopes", ALL_SCOPES)]).await
     }
 
@@ -44,7 +44,7 @@ impl Script {
     }
 
     /// The body of a successful response.
-    async fn got(&self, path: &str) -> Value {
+    pub(crate) async fn got(&self, path: &str) -> Value {
         let response = self.get(path).await;
         assert_eq!(response.status, 200, "{path}: {}", response.text);
         response.json()

@@ -158,6 +158,18 @@ impl DayRange {
         self.from <= day && day <= self.to
     }
 
+    /// These days, which are sorted, as the fewest ranges, the oldest first.
+    pub fn of_days(days: impl IntoIterator<Item = Day>) -> Vec<Self> {
+        let mut ranges: Vec<Self> = Vec::new();
+        for day in days {
+            match ranges.last_mut().filter(|last| day.days_since(last.to) <= 1) {
+                Some(last) => last.to = day,
+                None => ranges.push(Self { from: day, to: day }),
+            }
+        }
+        ranges
+    }
+
     /// The days that are not among `there`, as the fewest ranges, the oldest first. `there` is sorted.
     pub fn without(self, there: impl IntoIterator<Item = Day>) -> Vec<Self> {
         let mut missing = Vec::new();
@@ -233,6 +245,16 @@ impl fmt::Display for InvalidDay {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sorted_days_are_the_fewest_ranges() {
+        let november = |of: u32| day(&format!("2026-11-{of:02}"));
+        let ranges = |days: &[u32]| DayRange::of_days(days.iter().map(|of| november(*of)));
+        let range = |from, to| DayRange { from: november(from), to: november(to) };
+        assert_eq!(ranges(&[]), []);
+        assert_eq!(ranges(&[3, 4, 5, 9, 11, 12]), [range(3, 5), range(9, 9), range(11, 12)]);
+        assert_eq!(DayRange::of_days([day("2026-10-31"), november(1)]).len(), 1);
+    }
 
     fn day(text: &str) -> Day {
         text.parse().unwrap_or_else(|error| panic!("{error}"))

@@ -6,6 +6,14 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 use crate::day::Day;
 use crate::time::Timestamp;
 
+/// The number of days before today that the platform may still be counting.
+pub const RECENT_DAYS: i64 = 3;
+
+/// Whether the platform may still be counting a day: three days after its end have not passed.
+pub fn is_recent(day: Day, today: Day) -> bool {
+    today.days_since(day) <= RECENT_DAYS
+}
+
 /// The progress of a project's history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HistoryState {

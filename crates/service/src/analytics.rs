@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use self::effect::Effects;
 use self::known_figures::{KnownFigures, KnownFiguresCache};
-use self::period::{Comparable, Period, oldest_fetched_at, updated_at};
+use self::period::{Comparable, Period, oldest_fetched_at, provisional, updated_at};
 use self::table::{Figures, Table};
 use self::table_query::TableQuery;
 use base::blocking;
@@ -154,7 +154,8 @@ impl Analytics {
         let figures = figures(&mut snapshot, &period, Some(&comparable), &paths).await?;
         let (number, falling) = (paths.len(), move || table::falling(&paths, &figures, FALLING_PAGES));
         let (pages, pages_total) = blocking::run(number, falling).await;
-        Ok(FallingPages { pages, pages_total, comparison: comparable.into() })
+        let provisional_days = DayRange::of_days(provisional(period.days()));
+        Ok(FallingPages { pages, pages_total, provisional_days, comparison: comparable.into() })
     }
 
     /// One page or folder: its row, its trend and the jobs about it that have changes, also those outside the range.
@@ -260,6 +261,7 @@ fn matching_rows(known: &KnownFigures, query: &TableQuery) -> PagesReport {
         oldest_fetched_at: oldest_fetched_at(period.days()),
         marked: period.marked(),
         unfinished: period.is_unfinished(),
+        provisional_days: DayRange::of_days(provisional(period.days())),
     }
 }
 

@@ -31,6 +31,7 @@ pub enum Cell<'a> {
     Number(u64),
     /// The first number less the second.
     Difference(u64, u64),
+    Flag(bool),
     /// Rounded to four decimal places; to 0, 1 or −1 only if it is that number.
     Share(f64),
     Nothing,
@@ -170,6 +171,7 @@ impl<'a> Cell<'a> {
             Self::Text(text) => formula::escaped(text),
             Self::Day(day) => Cow::Owned(day.to_string()),
             Self::Number(number) => Cow::Owned(number.to_string()),
+            Self::Flag(flag) => Cow::Borrowed(if flag { "true" } else { "false" }),
             Self::Difference(now, before) => Cow::Owned(difference(now, before).to_string()),
             Self::Share(share) => Cow::Owned(rounded(share).to_string()),
             Self::Nothing => Cow::Borrowed(""),
@@ -181,6 +183,7 @@ impl<'a> Cell<'a> {
             Self::Text(text) => text.into(),
             Self::Day(day) => day.to_string().into(),
             Self::Number(number) => number.into(),
+            Self::Flag(flag) => flag.into(),
             Self::Difference(now, before) => difference(now, before).into(),
             Self::Share(share) => rounded(share).into(),
             Self::Nothing => Value::Null,

@@ -182,6 +182,7 @@ mod tests {
             days: 1,
             counts: ViewCounts { human, ai, total: human + ai },
             unfinished: at + 1 == counts.len(),
+            provisional: false,
             previous: None,
         };
         counts.iter().enumerate().map(point).collect()

@@ -112,6 +112,7 @@ mod tests {
             days: 1,
             counts: ViewCounts::default(),
             unfinished: false,
+            provisional: false,
             previous: None,
         });
         let job = || "01920000-0000-7000-8000-000000000000".parse().unwrap_or_else(|_| panic!("an id"));

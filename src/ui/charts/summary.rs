@@ -60,7 +60,7 @@ mod tests {
     fn point(day: &str, days: u32, human: u64, ai: u64) -> TrendPoint {
         let day = day.parse().unwrap_or_else(|error| panic!("{error}"));
         let counts = ViewCounts { human, ai, total: human + ai };
-        TrendPoint { day, days, counts, unfinished: false, previous: None }
+        TrendPoint { day, days, counts, unfinished: false, provisional: false, previous: None }
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(crate) struct Written {
     pub(crate) rows: Rows,
     /// By default the sums of the rows.
     pub(crate) totals: Option<ViewCounts>,
-    /// By default the morning after.
+    /// By default the morning after, and the day is final.
     pub(crate) fetched_at: Option<Timestamp>,
     pub(crate) mark: Option<&'static str>,
     pub(crate) packed: bool,
@@ -103,11 +103,11 @@ impl<'a> Archive<'a> {
             .unwrap();
         }
         sqlx::query(
-            "INSERT INTO history_days (project, day, human, ai, total, pages, digest, fetched_at, equal_fetches, mark)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9)
+            "INSERT INTO history_days (project, day, human, ai, total, pages, digest, fetched_at, equal_fetches, mark, final_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, $10)
              ON CONFLICT (project, day) DO UPDATE SET human = excluded.human, ai = excluded.ai,
              total = excluded.total, pages = excluded.pages, digest = excluded.digest, fetched_at = excluded.fetched_at,
-             mark = excluded.mark",
+             mark = excluded.mark, final_at = excluded.final_at",
         )
         .bind(project.to_owned())
         .bind(day.to_string())
@@ -118,6 +118,7 @@ impl<'a> Archive<'a> {
         .bind(format!("{rows:?}{totals:?}"))
         .bind(fetched_at.unwrap_or_else(morning).as_millis())
         .bind(mark)
+        .bind(fetched_at.is_none().then(|| morning().as_millis()))
         .execute(&mut *tx)
         .await
         .unwrap();

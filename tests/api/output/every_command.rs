@@ -159,7 +159,7 @@ async fn run_commands_of_the_client(missing: &mut Missing) {
         .await;
     let rows: Vec<Value> =
         (0..250).map(|at| json!({ "path": format!("/{at}"), "human": 1, "ai": 0, "total": 1 })).collect();
-    let views = json!({ "rows": rows, "rows_total": 250, "missing_days": [], "from": "2026-10-25", "to": "2026-11-21", "next_cursor": null });
+    let views = json!({ "rows": rows, "rows_total": 250, "missing_days": [], "from": "2026-10-25", "to": "2026-11-21", "next_cursor": null, "provisional_days": [] });
     respond(&server, "/api/v1/projects/docs/page-views", &views).await;
     let client = client(&server.uri());
     for arguments in [

@@ -46,7 +46,7 @@ async fn views_by_day_can_be_of_one_page_or_folder() {
     let daily =
         async |more: &str| script.got(&format!("{VIEWS}/daily?from=2026-11-20&to=2026-11-21{more}")).await;
     let all = daily("").await;
-    let day = |day: &str, human: u64, ai: u64, complete: bool| json!({"day": day, "human": human, "ai": ai, "total": human + ai, "complete": complete});
+    let day = |day: &str, human: u64, ai: u64, complete: bool| json!({"day": day, "human": human, "ai": ai, "total": human + ai, "provisional": !complete, "complete": complete});
     assert_eq!(all["days"], json!([day("2026-11-20", 13, 3, true), day("2026-11-21", 13, 3, false)]));
     assert_eq!(all["missing_days"], json!([]));
     assert_eq!(daily("&path=/b").await["days"][0], day("2026-11-20", 10, 1, true));

@@ -14,6 +14,7 @@ use base::clock::Clock;
 use base::traces;
 use model::day::{Day, DayRange};
 use model::error::{AppError, ErrorCode};
+use model::history::is_recent;
 use model::id::ProjectId;
 use model::page_views::FetchedPageViews;
 use model::paging::{PageLimit, Paging};
@@ -156,7 +157,7 @@ fn bytes(_: &PageViewsQuery, response: &FetchedPageViews) -> u32 {
     u32::try_from(size_of_val(response) + rows).unwrap_or(u32::MAX)
 }
 
-/// The lifetime of a fresh response: 15 minutes if the range includes today, otherwise a day.
+/// The lifetime of a fresh response: 15 minutes if the platform may still be counting the last day of the range, otherwise a day.
 struct Freshness {
     clock: Clock,
 }
@@ -168,7 +169,37 @@ impl Expiry<PageViewsQuery, FetchedPageViews> for Freshness {
         _: &FetchedPageViews,
         _: Instant,
     ) -> Option<Duration> {
-        let minutes = if query.range.to() >= Day::of(self.clock.now()) { 15 } else { 24 * 60 };
+        let minutes = if is_recent(query.range.to(), Day::of(self.clock.now())) { 15 } else { 24 * 60 };
         Some(Duration::from_secs(minutes * 60))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::time::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn response_is_fresh_for_15_minutes_until_three_days_are_over() {
+        let noon: Timestamp = "2026-11-21T12:00:00Z".parse().unwrap_or_else(|_| panic!("a time"));
+        let freshness = Freshness { clock: Clock::frozen(noon) };
+        let response = FetchedPageViews {
+            totals: Default::default(),
+            views: Vec::new(),
+            has_more: false,
+            fetched_at: noon,
+            stale: false,
+            corrected: false,
+        };
+        let minutes = |last: i64| {
+            let project = "docs".parse().unwrap_or_else(|error| panic!("{error}"));
+            let range = DayRange::ending(Day::of(noon).plus_days(last), 28);
+            let query = PageViewsQuery::new(project, range, Paging::default());
+            let lifetime = freshness.expire_after_create(&query, &response, Instant::now());
+            lifetime.unwrap_or_default().as_secs() / 60
+        };
+        // A range into the future, today, yesterday, and the days before.
+        assert_eq!([2, 0, -1, -2, -3, -4, -28].map(minutes), [15, 15, 15, 15, 15, 1_440, 1_440]);
     }
 }

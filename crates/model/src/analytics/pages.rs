@@ -52,6 +52,8 @@ pub struct PagesReport {
     pub marked: Vec<MarkedDay>,
     /// Whether a day is incomplete.
     pub unfinished: bool,
+    /// The days of the range that may still change, the oldest first.
+    pub provisional_days: Vec<DayRange>,
 }
 
 /// The previous period: the same number of days directly before; for whole weeks the same weekdays. An incomplete day is
@@ -87,6 +89,8 @@ pub struct FallingPages {
     pub pages: Vec<PageRow>,
     /// How many pages fell.
     pub pages_total: u64,
+    /// The days of the range that may still change, the oldest first.
+    pub provisional_days: Vec<DayRange>,
     pub comparison: Comparison,
 }
 

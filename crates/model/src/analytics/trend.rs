@@ -31,6 +31,8 @@ pub struct TrendPoint {
     pub counts: ViewCounts,
     /// Whether it contains an incomplete day.
     pub unfinished: bool,
+    /// Whether it contains a day that may still change.
+    pub provisional: bool,
     /// The same days of the compared period, unless one of them is incomplete or not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous: Option<ViewCounts>,

@@ -116,7 +116,8 @@ mod tests {
     fn stored(views: u64, digest: &str) -> Vec<StoredDay> {
         let of = day("2026-11-20");
         let totals = ViewCounts { human: views, ai: 0, total: views };
-        vec![StoredDay { day: of, totals, fetched_at: of.start(), mark: None, digest: digest.to_owned() }]
+        let (fetched_at, digest) = (of.start(), digest.to_owned());
+        vec![StoredDay { day: of, totals, fetched_at, mark: None, digest, is_final: false }]
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! Exports all rows of a report as a streamed file. Between two days it releases the database connection, so a slow
 //! client holds none. At most one day's rows are in memory.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use futures::Stream;
 use futures::stream;
 use strum::EnumString;
 
-use super::period::Period;
+use super::period::{Period, provisional};
 use super::table::{Fraction, Table};
 use super::table_query::TableQuery;
 use super::{Analytics, figures, matching_paths};
@@ -51,9 +52,10 @@ const PAGES: &[&str] = &[
     "previous_total",
     "change",
     "difference",
+    "provisional_days",
 ];
-const DAILY: &[&str] = &["day", "path", "human", "ai", "total"];
-const DAYS: &[&str] = &["day", "human", "ai", "total"];
+const DAILY: &[&str] = &["day", "path", "human", "ai", "total", "provisional"];
+const DAYS: &[&str] = &["day", "human", "ai", "total", "provisional"];
 
 impl Analytics {
     /// All rows of a query, regardless of its paging.
@@ -92,20 +94,25 @@ impl Analytics {
             table.rows(0).collect()
         };
         let rows: Vec<PageRow> = blocking::run(usize::MAX, sorted).await;
-        Ok(file(format, PAGES, stream::iter([Ok(rows)]), |sheet, row: PageRow| sheet.row(&page_cells(&row))))
+        let provisional_days = provisional(period.days()).count() as u64;
+        Ok(file(format, PAGES, stream::iter([Ok(rows)]), move |sheet, row: PageRow| {
+            sheet.row(&page_cells(&row, provisional_days));
+        }))
     }
 
     async fn daily_file(&self, query: TableQuery, format: Format) -> Result<Chunks, AppError> {
         let mut snapshot = self.store.snapshot(&query.project).await?;
-        Period::read(&mut snapshot, query.range).await?;
+        let period = Period::read(&mut snapshot, query.range).await?;
         let paths = snapshot.paths(query.range.from()).await?;
         drop(snapshot);
+        let provisional: BTreeSet<Day> = provisional(period.days()).collect();
         let store = self.store.clone();
         let wanted = WantedPaths::of(&query, paths).await;
         let daily = Daily { store, query, wanted };
-        Ok(file(format, DAILY, daily.days(), |sheet, DailyRow { day, paths, path, counts }| {
+        Ok(file(format, DAILY, daily.days(), move |sheet, DailyRow { day, paths, path, counts }| {
             let [human, ai, total] = numbers(counts);
-            sheet.row(&[Cell::Day(day), Cell::Text(&paths.names()[path]), human, ai, total]);
+            let provisional = Cell::Flag(provisional.contains(&day));
+            sheet.row(&[Cell::Day(day), Cell::Text(&paths.names()[path]), human, ai, total, provisional]);
         }))
     }
 
@@ -120,9 +127,10 @@ impl Analytics {
             snapshot.sums_by_day(query.range, &paths, &wanted).await?
         };
         drop(snapshot);
-        Ok(file(format, DAYS, stream::iter([Ok(days)]), |sheet, (day, counts): (Day, ViewCounts)| {
+        let provisional: BTreeSet<Day> = provisional(period.days()).collect();
+        Ok(file(format, DAYS, stream::iter([Ok(days)]), move |sheet, (day, counts): (Day, ViewCounts)| {
             let [human, ai, total] = numbers(counts);
-            sheet.row(&[Cell::Day(day), human, ai, total]);
+            sheet.row(&[Cell::Day(day), human, ai, total, Cell::Flag(provisional.contains(&day))]);
         }))
     }
 }
@@ -205,7 +213,8 @@ impl Daily {
     }
 }
 
-fn page_cells(row: &PageRow) -> [Cell<'_>; 10] {
+/// `provisional_days`: how many days of the range may still change.
+fn page_cells(row: &PageRow, provisional_days: u64) -> [Cell<'_>; 11] {
     let [human, ai, total] = numbers(row.counts);
     let compared = row.compared();
     let change = row.previous.and_then(|previous| Fraction::of(compared.total, previous.total));
@@ -221,6 +230,7 @@ fn page_cells(row: &PageRow) -> [Cell<'_>; 10] {
         row.previous.map_or(Cell::Nothing, |previous| Cell::Number(previous.total)),
         change.map_or(Cell::Nothing, |change| Cell::Share(change.value() - 1.0)),
         row.previous.map_or(Cell::Nothing, |previous| Cell::Difference(compared.total, previous.total)),
+        Cell::Number(provisional_days),
     ]
 }
 

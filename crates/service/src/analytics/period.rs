@@ -177,6 +177,11 @@ fn is_stored(range: DayRange, days: &[StoredDay]) -> bool {
     here.len() as i64 == range.days() && here.iter().all(|day| is_complete(day))
 }
 
+/// The days that may still change: the platform may still be counting them, or has not confirmed them.
+pub(super) fn provisional(days: &[StoredDay]) -> impl Iterator<Item = Day> {
+    days.iter().filter(|day| !day.is_final).map(|day| day.day)
+}
+
 /// When figures of these days were updated: the fetch of the newest day. Older days are fetched again only until they are final.
 pub(super) fn updated_at(days: &[StoredDay]) -> Option<Timestamp> {
     days.iter().max_by_key(|day| day.day).map(|day| day.fetched_at)
@@ -246,6 +251,7 @@ mod tests {
             fetched_at,
             mark: None,
             digest: String::new(),
+            is_final: true,
         };
         Period { range, days: (0..range.days()).map(stored).collect() }
     }
@@ -338,7 +344,7 @@ mod tests {
             Stored::Missing => return None,
         };
         let totals = ViewCounts { human: views, ai: 0, total: views };
-        Some(StoredDay { day, totals, fetched_at, mark: None, digest: String::new() })
+        Some(StoredDay { day, totals, fetched_at, mark: None, digest: String::new(), is_final: false })
     }
 
     /// A day of the range and its partner: whether they are complete, and their views.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::cursor::{self, LastPage, PageCursors};
-use super::period::{is_complete, oldest_fetched_at, updated_at};
+use super::period::{oldest_fetched_at, provisional, updated_at};
 use super::table::{Figures, Table};
 use super::table_query::TableQuery;
 use super::{Analytics, by_day};
@@ -39,8 +39,8 @@ pub struct StoredDays {
 pub struct CountedDay {
     pub day: Day,
     pub counts: ViewCounts,
-    /// Whether the day had ended when it was fetched.
-    pub complete: bool,
+    /// Whether the day may still change.
+    pub provisional: bool,
 }
 
 /// How much of a range is stored.
@@ -51,6 +51,8 @@ pub struct Coverage {
     pub oldest_fetched_at: Option<Timestamp>,
     /// The oldest first.
     pub missing_days: Vec<DayRange>,
+    /// The stored days that may still change, the oldest first.
+    pub provisional_days: Vec<DayRange>,
 }
 
 impl Analytics {
@@ -103,12 +105,11 @@ impl Analytics {
             selection => by_day(&mut snapshot, range, &selection).await?,
         };
         drop(snapshot);
-        let complete: BTreeSet<Day> =
-            stored.iter().filter(|day| is_complete(day)).map(|day| day.day).collect();
+        let provisional: BTreeSet<Day> = provisional(&stored).collect();
         let days = counted.into_iter().map(|(day, counts)| CountedDay {
             day,
             counts,
-            complete: complete.contains(&day),
+            provisional: provisional.contains(&day),
         });
         Ok(StoredDays { days: days.collect(), coverage: Coverage::of(range, &stored) })
     }
@@ -121,6 +122,12 @@ impl Coverage {
             updated_at: updated_at(stored),
             oldest_fetched_at: oldest_fetched_at(stored),
             missing_days: range.without(there),
+            provisional_days: DayRange::of_days(provisional(stored)),
         }
+    }
+
+    /// Whether all days are stored and final.
+    pub fn is_complete(&self) -> bool {
+        self.missing_days.is_empty() && self.provisional_days.is_empty()
     }
 }

@@ -1,8 +1,8 @@
 //! The points of a chart from days. Pure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::period::{Comparable, Period, complete};
+use super::period::{Comparable, Period, complete, provisional};
 use model::analytics::trend::{Marker, Trend, TrendPoint};
 use model::day::Day;
 use model::job::title;
@@ -25,6 +25,7 @@ pub(super) fn points(
 ) -> Vec<TrendPoint> {
     let by_week = period.range().days() > DAYS_MAX;
     let complete = complete(period.days());
+    let provisional: BTreeSet<Day> = provisional(period.days()).collect();
     let counted: BTreeMap<Day, ViewCounts> = days.iter().copied().collect();
     let before = |day: Day| {
         let comparable = comparable.filter(|comparable| comparable.contains(day))?;
@@ -33,14 +34,19 @@ pub(super) fn points(
     let mut points: Vec<TrendPoint> = Vec::new();
     for (day, counts) in counted.range(period.range().from()..=period.range().to()) {
         let (unfinished, previous) = (!complete.contains(day), before(*day));
+        let provisional = provisional.contains(day);
         match points.last_mut().filter(|point| by_week && point.day.monday() == day.monday()) {
             Some(week) => {
                 week.days += 1;
                 week.counts += *counts;
                 week.unfinished |= unfinished;
+                week.provisional |= provisional;
                 week.previous = week.previous.zip(previous).map(|(sum, more)| [sum, more].into_iter().sum());
             }
-            None => points.push(TrendPoint { day: *day, days: 1, counts: *counts, unfinished, previous }),
+            None => {
+                let (day, counts) = (*day, *counts);
+                points.push(TrendPoint { day, days: 1, counts, unfinished, provisional, previous });
+            }
         }
     }
     points

@@ -10,12 +10,10 @@
 use std::time::Duration;
 
 use model::day::Day;
-use model::history::Mark;
+use model::history::{Mark, RECENT_DAYS, is_recent};
 use model::time::Timestamp;
 use store::page_views::history::{DayDecision, EmptyFetches, FetchedDay, NewFetch};
 
-/// Days before today that the upstream may still be counting.
-const RECENT_DAYS: i64 = 3;
 const AGAIN_TODAY: Duration = Duration::from_secs(3_600);
 const AGAIN_RECENT: Duration = Duration::from_secs(6 * 3_600);
 const AGAIN_EMPTY: Duration = Duration::from_secs(24 * 3_600);
@@ -68,7 +66,7 @@ pub(super) fn decide(before: Option<&FetchedDay>, new: &NewFetch, now: Timestamp
         }
         _ => 1,
     };
-    let old = |at| Day::of(at).days_since(new.day) > RECENT_DAYS;
+    let old = |at| !is_recent(new.day, Day::of(at));
     let old_enough = old(new.begun_at) && (new.even || before.is_some_and(|before| old(before.fetched_at)));
     let is_final = match is_empty(new) {
         true => is_confirmed,
@@ -106,7 +104,7 @@ pub(super) fn due_at(day: &FetchedDay, now: Timestamp, pace: Duration) -> Option
         return None;
     }
     let over = is_over(day.day, day.fetched_at);
-    let is_old = Day::of(day.fetched_at).days_since(day.day) > RECENT_DAYS;
+    let is_old = !is_recent(day.day, Day::of(day.fetched_at));
     let again = match (over, is_old && day.empty.days > 0) {
         (false, _) => AGAIN_TODAY,
         // Another response without views counts on another day only.

@@ -67,6 +67,8 @@ pub struct StoredDay {
     pub mark: Option<Mark>,
     /// Equal for equal rows.
     pub digest: String,
+    /// Whether only the weekly check fetches it again.
+    pub is_final: bool,
 }
 
 /// Rollup pieces are added up in batches of about this many bytes.
@@ -96,7 +98,7 @@ impl Snapshot {
     /// The stored days of the range, oldest first.
     pub async fn days(&mut self, range: DayRange) -> Result<Vec<StoredDay>, StoreError> {
         let rows = sqlx::query(
-            "SELECT day, human, ai, total, fetched_at, mark, digest FROM history_days
+            "SELECT day, human, ai, total, fetched_at, mark, digest, final_at FROM history_days
              WHERE project = $1 AND day BETWEEN $2 AND $3 ORDER BY day",
         )
         .bind(self.project.as_str())
@@ -112,6 +114,7 @@ impl Snapshot {
                     fetched_at: instant(row, "fetched_at")?,
                     mark: optional_word(row, "mark")?,
                     digest: row.try_get("digest")?,
+                    is_final: row.try_get::<Option<i64>, _>("final_at")?.is_some(),
                 })
             })
             .collect()

@@ -49,6 +49,7 @@ struct Response {
     rows_total: usize,
     next_cursor: Option<String>,
     missing_days: Vec<DayRange>,
+    provisional_days: Vec<DayRange>,
 }
 
 /// The days of all requests, and where a request continues.
@@ -63,6 +64,7 @@ struct Position {
 struct Table {
     first: Value,
     missing_days: Vec<DayRange>,
+    provisional_days: Vec<DayRange>,
     rows: Vec<PageViews>,
 }
 
@@ -78,8 +80,9 @@ pub async fn views(connection: &Connection, arguments: ViewsArguments) -> anyhow
             .with("cursor", position.cursor.as_ref());
         connection.send(&request).await
     };
-    let Table { mut first, missing_days, rows } = table(from, to, fetch).await?;
-    warn_of_missing(&missing_days);
+    let Table { mut first, missing_days, provisional_days, rows } = table(from, to, fetch).await?;
+    warn_of(&missing_days, "not in Docket’s history; {its} views are not counted");
+    warn_of(&provisional_days, "provisional: the platform may still change {its} views");
     if json {
         (first["rows"], first["next_cursor"]) = (json!(rows), Value::Null);
         print_json(&first.to_string());
@@ -112,7 +115,8 @@ async fn table_once(
     fetch: &impl AsyncFn(&Position) -> anyhow::Result<Value>,
 ) -> anyhow::Result<Table> {
     let first = fetch(position).await?;
-    let Response { from, to, mut rows, rows_total, next_cursor, missing_days } = parsed(&first)?;
+    let Response { from, to, mut rows, rows_total, next_cursor, missing_days, provisional_days } =
+        parsed(&first)?;
     *position = Position { from: Some(from), to: Some(to), cursor: next_cursor };
     let size =
         |rows: &[PageViews]| rows.iter().map(|row| row.path.len() + size_of::<PageViews>()).sum::<usize>();
@@ -125,21 +129,20 @@ async fn table_once(
         position.cursor = next.next_cursor;
     }
     ensure!(rows.len() == rows_total, "the server sent {} of {rows_total} pages", rows.len());
-    Ok(Table { first, missing_days, rows })
+    Ok(Table { first, missing_days, provisional_days, rows })
 }
 
 fn day(text: &str) -> Result<Day, String> {
     text.parse().map_err(|error: InvalidDay| error.to_string())
 }
 
-fn warn_of_missing(ranges: &[DayRange]) {
+/// Informs about some days of the range. `what`: what they are, with `{its}` for “its” or “their”.
+fn warn_of(ranges: &[DayRange], what: &str) {
     let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else { return };
     let (from, to) = (first.from(), last.to());
     match ranges.iter().map(|range| range.days()).sum::<i64>() {
-        1 => inform(&format!("{from} is not in Docket’s history; its views are not counted")),
-        days => inform(&format!(
-            "{days} days from {from} to {to} are not in Docket’s history; their views are not counted"
-        )),
+        1 => inform(&format!("{from} is {}", what.replace("{its}", "its"))),
+        days => inform(&format!("{days} days from {from} to {to} are {}", what.replace("{its}", "their"))),
     }
 }
 
@@ -174,7 +177,7 @@ mod tests {
     fn response(path: &str, views: u64, next: Option<&str>) -> anyhow::Result<Value> {
         let row = json!({"path": path, "human": views, "ai": 0, "total": views});
         Ok(
-            json!({"from": "2026-10-25", "to": "2026-11-21", "rows": [row], "rows_total": 3, "next_cursor": next, "missing_days": []}),
+            json!({"from": "2026-10-25", "to": "2026-11-21", "rows": [row], "rows_total": 3, "next_cursor": next, "missing_days": [], "provisional_days": []}),
         )
     }
 

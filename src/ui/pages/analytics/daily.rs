@@ -7,7 +7,7 @@ use crate::ui::components::localized;
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::time::ago;
 use crate::ui::components::what_is_ai::ai_warning;
-use crate::ui::pages::analytics::figures::{Against, compared, compared_days};
+use crate::ui::pages::analytics::figures::{Against, compared, compared_days, provisional_days};
 use crate::ui::pages::analytics::{AnalyticsPage, events, no_views, range, table, trend};
 use crate::ui::pages::fetch_days::{fetch_again, fetch_days};
 use model::analytics::choice::Compare;
@@ -114,7 +114,9 @@ pub(super) fn provenance(context: &AnalyticsPage, pages: &PagesReport) -> AnyVie
     let warning =
         pages.comparison.as_ref().and_then(|comparison| ai_warning(comparison.from, context.days().1));
     view! {
-        <p class="provenance">"From the daily history (UTC days)" {updated} {compared}</p>
+        <p class="provenance">
+            "From the daily history (UTC days)" {updated} {compared} {provisional_days(&pages.provisional_days, context.today)}
+        </p>
         {warning}
         {fetch}
         {again}

@@ -6,7 +6,8 @@ use crate::ui::charts::number::{ai_share, change, counted, share_change};
 use crate::ui::components::localized::{day, days, number, short_day, written};
 use crate::ui::components::what_is_ai::what_is_ai;
 use model::analytics::pages::{Comparison, Earlier};
-use model::day::Day;
+use model::day::{Day, DayRange};
+use model::history::RECENT_DAYS;
 use model::page_views::ViewCounts;
 
 /// The most days that are named of those that are not compared.
@@ -100,6 +101,30 @@ fn incomplete_days(comparison: &Comparison, left_out: &[Day]) -> AnyView {
         }
         .into_any(),
     }
+}
+
+/// `Provisional: Nov 18, 2026 to Nov 20, 2026. The platform may still change these figures.` Today is described as incomplete elsewhere. `None` if
+/// all other days are final.
+pub(crate) fn provisional_days(ranges: &[DayRange], today: Day) -> Option<AnyView> {
+    let before_today: Vec<_> = ranges.iter().filter_map(|range| range.until(today.plus_days(-1))).collect();
+    let (first, more) = (before_today.len().saturating_sub(DAYS_NAMED), DAYS_NAMED.min(before_today.len()));
+    let newest = before_today[first..].iter().enumerate().map(|(at, range)| {
+        let days = match range.days() {
+            1 => day(range.from()).into_any(),
+            _ => days(range.from(), range.to()).into_any(),
+        };
+        view! { {(at > 0).then_some(", ")} {days} }
+    });
+    let older = (first > 0).then_some("older days, ");
+    (more > 0).then(|| {
+        view! { " Provisional: " {older} {newest.collect_view()} ". The platform may still change these figures." }.into_any()
+    })
+}
+
+/// The days of a range that the platform may still be counting.
+pub(crate) fn recent_days(range: DayRange, today: Day) -> Vec<DayRange> {
+    let first = range.from().max(today.plus_days(-RECENT_DAYS));
+    DayRange::spanning(first, range.to()).into_iter().collect()
 }
 
 /// `Nov 20: 4,210`.

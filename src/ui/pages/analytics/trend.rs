@@ -119,11 +119,15 @@ pub(super) fn as_table(shown: &Trend) -> AnyView {
     .into_any()
 }
 
-/// ` (2 days, incomplete)` after the days of a week that has no more, and of a point that is incomplete.
+/// ` (2 days, incomplete)` after the days of a week that has no more, and of a point that is incomplete or provisional.
 fn note(point: &TrendPoint, is_week: bool) -> Option<String> {
     let short = (is_week && point.days < 7).then(|| counted(point.days.into(), "day", "days"));
-    let unfinished = point.unfinished.then(|| "incomplete".to_owned());
-    let notes: Vec<_> = short.into_iter().chain(unfinished).collect();
+    let may_change = match (point.unfinished, point.provisional) {
+        (true, _) => Some("incomplete".to_owned()),
+        (false, true) => Some("provisional".to_owned()),
+        (false, false) => None,
+    };
+    let notes: Vec<_> = short.into_iter().chain(may_change).collect();
     (!notes.is_empty()).then(|| format!(" ({})", notes.join(", ")))
 }
 

@@ -12,7 +12,7 @@ use crate::ui::components::live_source::live_source;
 use crate::ui::components::localized::number;
 use crate::ui::components::time::ago;
 use crate::ui::components::what_is_ai::ai_warning;
-use crate::ui::pages::analytics::figures::{compared_days, figures};
+use crate::ui::pages::analytics::figures::{compared_days, figures, provisional_days, recent_days};
 use crate::ui::pages::analytics::trend::trend;
 use model::analytics::days::Days;
 use model::analytics::query::{AnalyticsQuery, Form};
@@ -63,12 +63,13 @@ fn daily(project: &str, DailyReport { pages, trend: shown, .. }: &DailyReport) -
     let compared = pages.comparison.as_ref().map(|comparison| {
         view! { ". " {compared_days(comparison, clock::today())} }
     });
+    let provisional = provisional_days(&pages.provisional_days, clock::today());
     view! {
         {figures(pages.totals, pages.comparison.as_ref())}
         {warning}
         <div class="trend">{trend(project, shown, Form::Stacked)}</div>
         {most_viewed(&rows)}
-        <p class="provenance">"From the daily history" {updated} {compared}</p>
+        <p class="provenance">"From the daily history" {updated} {compared} {provisional}</p>
     }
     .into_any()
 }
@@ -79,10 +80,13 @@ fn live(views: &FetchedPageViews) -> AnyView {
             .into_any();
     }
     let rows: Vec<_> = views.views.iter().map(TableRow::from).collect();
+    let today = clock::today();
+    let provisional = provisional_days(&recent_days(DayRange::ending(today, 7), today), today);
     view! {
         {figures(views.totals, None)}
         {legend(false)}
         {most_viewed(&rows)}
+        {provisional.map(|days| view! { <p class="provenance">{days}</p> })}
         {live_source(views.fetched_at, views.stale, views.corrected)}
     }
     .into_any()

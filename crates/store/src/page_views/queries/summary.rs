@@ -38,7 +38,7 @@ pub struct SummaryRanges {
 }
 
 #[derive(Deserialize)]
-struct DayRow(Day, u64, u64, u64, i64, Option<Mark>, String);
+struct DayRow(Day, u64, u64, u64, i64, Option<Mark>, String, Option<i64>);
 
 #[derive(Deserialize)]
 struct FinishedRow(JobId, String, i64, Option<PullRequestState>, u64);
@@ -49,7 +49,7 @@ struct AnnotationRow(String, Day, String, String, u64);
 fn statement(dialect: Dialect) -> String {
     let rows = |columns: &str, from: &str| dialect.json_column(&dialect.json_rows(columns, from));
     let days = rows(
-        "h.day, h.human, h.ai, h.total, h.fetched_at, h.mark, h.digest",
+        "h.day, h.human, h.ai, h.total, h.fetched_at, h.mark, h.digest, h.final_at",
         "history_days h WHERE h.project = $1 AND (h.day BETWEEN $6 AND $7 OR h.day BETWEEN $8 AND $9)",
     );
     let (source, about) = finished::every();
@@ -123,9 +123,10 @@ fn written(rows: Vec<AnnotationRow>) -> Annotations {
 }
 
 impl From<DayRow> for StoredDay {
-    fn from(DayRow(day, human, ai, total, fetched_at, mark, digest): DayRow) -> Self {
+    fn from(DayRow(day, human, ai, total, fetched_at, mark, digest, final_at): DayRow) -> Self {
         let fetched_at = Timestamp::from_millis(fetched_at);
-        Self { day, totals: ViewCounts { human, ai, total }, fetched_at, mark, digest }
+        let totals = ViewCounts { human, ai, total };
+        Self { day, totals, fetched_at, mark, digest, is_final: final_at.is_some() }
     }
 }
 

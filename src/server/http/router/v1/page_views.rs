@@ -75,6 +75,10 @@ pub(super) struct PageViewsPage {
     oldest_fetched_at: Option<Timestamp>,
     /// Days of the range that are not in the daily history: their views are not counted. The oldest first.
     missing_days: Vec<DayRange>,
+    /// Days that may still change, because the platform may still be counting them. The oldest first.
+    provisional_days: Vec<DayRange>,
+    /// Whether no day is missing or provisional.
+    complete: bool,
     /// The number of pages before these rows.
     #[serde(skip)]
     before: u64,
@@ -106,6 +110,10 @@ pub(super) struct DailyPageViews {
     oldest_fetched_at: Option<Timestamp>,
     /// Days of the range that are not in the daily history, the oldest first.
     missing_days: Vec<DayRange>,
+    /// Days that may still change, because the platform may still be counting them. The oldest first.
+    provisional_days: Vec<DayRange>,
+    /// Whether no day is missing or provisional.
+    complete: bool,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -114,7 +122,9 @@ struct DayOfViews {
     human: u64,
     ai: u64,
     total: u64,
-    /// Whether the day had ended when its views were fetched.
+    /// Whether the day may still change, because the platform may still be counting it.
+    provisional: bool,
+    /// Whether the day is final: not provisional.
     complete: bool,
 }
 
@@ -172,9 +182,10 @@ pub(super) async fn list_daily_page_views(
     let range = range.until(today).ok_or_else(|| AppError::bad_input("These days are in the future."))?;
     let _permit = caller.caller().query_permit().await?;
     let found = state.analytics.stored_days(&project, range, wanted.path.as_deref()).await?;
-    let Coverage { updated_at, oldest_fetched_at, missing_days } = found.coverage;
+    let complete = found.coverage.is_complete();
+    let Coverage { updated_at, oldest_fetched_at, missing_days, provisional_days } = found.coverage;
     let days = found.days.into_iter().map(Into::into).collect();
-    Ok(Json(DailyPageViews { days, updated_at, oldest_fetched_at, missing_days }))
+    Ok(Json(DailyPageViews { days, updated_at, oldest_fetched_at, missing_days, provisional_days, complete }))
 }
 
 /// Page views of a range.
@@ -200,7 +211,8 @@ pub(super) async fn find(
     let _permit = caller.caller().query_permit().await?;
     let found = state.analytics.stored_pages(&query, cursor.as_deref()).await?;
     let StoredPages { totals, rows, rows_total, before, cursors, coverage } = found;
-    let Coverage { updated_at, oldest_fetched_at, missing_days } = coverage;
+    let complete = coverage.is_complete();
+    let Coverage { updated_at, oldest_fetched_at, missing_days, provisional_days } = coverage;
     let mut page = PageViewsPage {
         from: query.range.from(),
         to: query.range.to(),
@@ -211,6 +223,8 @@ pub(super) async fn find(
         updated_at,
         oldest_fetched_at,
         missing_days,
+        provisional_days,
+        complete,
         before,
         cursors,
     };
@@ -231,7 +245,7 @@ fn views_of(PageRow { path, counts: ViewCounts { human, ai, total }, .. }: PageR
 }
 
 impl From<CountedDay> for DayOfViews {
-    fn from(CountedDay { day, counts: ViewCounts { human, ai, total }, complete }: CountedDay) -> Self {
-        Self { day, human, ai, total, complete }
+    fn from(CountedDay { day, counts: ViewCounts { human, ai, total }, provisional }: CountedDay) -> Self {
+        Self { day, human, ai, total, provisional, complete: !provisional }
     }
 }

@@ -1,0 +1,105 @@
+//! A day that ended may still change: until it is final, it is provisional on the page, in exports and for programs.
+
+use serde_json::Value;
+use wiremock::ResponseTemplate;
+
+use crate::analytics_pages::{NOON, at};
+use crate::api_tokens::create;
+use crate::helpers::{Archive, TestApp, Written, days, json, paragraphs, rows, table_rows, views_answer};
+use crate::long_ranges::mcp;
+use crate::v1::Script;
+
+const RANGE: &str = "from=2026-11-14&to=2026-11-21";
+
+/// The days up to today: November 19 and 20 ended and were fetched since, but are not final.
+async fn app() -> TestApp {
+    let app = TestApp::with(at(NOON)).await;
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
+    let mut archive = Archive::of(&app).await;
+    for day in days("2026-11-06", "2026-11-21") {
+        let fetched_at = match day.to_string().as_str() {
+            "2026-11-19" | "2026-11-20" => Some("2026-11-21T06:00:00Z".parse().unwrap()),
+            "2026-11-21" => Some(NOON.parse().unwrap()),
+            _ => None,
+        };
+        archive.put("docs", Written { fetched_at, ..Written::new(day, rows(&[("/a", 10, 5)])) }).await;
+    }
+    drop(archive);
+    app
+}
+
+#[tokio::test]
+async fn pages_and_exports_mark_days_that_may_still_change() {
+    let app = app().await;
+    let viewer = app.sign_in("vera").await;
+    for part in ["", "&path=/a", "&q=a"] {
+        let page = viewer.page(&format!("/p/docs/analytics?{RANGE}{part}")).await;
+        let text = paragraphs(&page, "provenance");
+        let expected =
+            "Provisional: Nov 19, 2026 to Nov 20, 2026. The platform may still change these figures.";
+        assert!(text.contains(expected), "{part}: {text}");
+        let points: Vec<_> = table_rows(&page, "pages").into_iter().map(|row| row[0].clone()).collect();
+        let ends = [
+            "Nov 18, 2026",
+            "Nov 19, 2026 (provisional)",
+            "Nov 20, 2026 (provisional)",
+            "Nov 21, 2026 (incomplete)",
+        ];
+        assert!(points[4..].iter().zip(ends).all(|(point, end)| point.ends_with(end)), "{part}: {points:?}");
+    }
+    let overview = viewer.page("/p/docs").await;
+    assert!(paragraphs(&overview, "provenance").contains("Provisional: Nov 19, 2026"), "{overview}");
+    let page = viewer.page("/p/docs/analytics?from=2026-11-14&to=2026-11-18").await;
+    assert!(!page.to_lowercase().contains("provisional"), "{page}");
+    // Live figures of recent days are provisional, too.
+    let page = viewer.page("/p/docs/analytics?from=2026-11-01&to=2026-11-20").await;
+    assert!(page.contains("Live from the platform"), "{page}");
+    assert!(paragraphs(&page, "provenance").contains("Provisional: Nov 18, 2026 to Nov 20, 2026."), "{page}");
+    let page = viewer.page("/p/docs/analytics?from=2026-11-01&to=2026-11-17").await;
+    assert!(page.contains("Live from the platform") && !page.contains("Provisional"), "{page}");
+
+    let export =
+        async |more: &str| viewer.get(&format!("/p/docs/analytics/export.json?{RANGE}{more}")).await.json();
+    for kind in ["days", "daily"] {
+        let file = export(&format!("&of={kind}")).await;
+        let flags: Vec<_> = file.as_array().unwrap().iter().map(|row| row["provisional"].clone()).collect();
+        assert_eq!(json!(flags), json!([false, false, false, false, false, true, true, true]), "{kind}");
+    }
+    assert_eq!(export("").await[0]["provisional_days"], json!(3));
+}
+
+#[tokio::test]
+async fn programs_get_provisional_days_and_complete_is_true_without_them_only() {
+    let app = app().await;
+    let script = Script::of(&app).await;
+    let provisional = json!([{"from": "2026-11-19", "to": "2026-11-21"}]);
+    let views = "/projects/docs/page-views";
+    for path in ["", "/daily"] {
+        let found = script.got(&format!("{views}{path}?{RANGE}")).await;
+        assert_eq!((&found["provisional_days"], &found["complete"]), (&provisional, &json!(false)), "{path}");
+        let past = script.got(&format!("{views}{path}?from=2026-11-14&to=2026-11-18")).await;
+        assert_eq!((&past["provisional_days"], &past["complete"]), (&json!([]), &json!(true)), "{path}");
+        let missing = script.got(&format!("{views}{path}?from=2026-11-05&to=2026-11-18")).await;
+        assert_eq!(
+            (&missing["provisional_days"], &missing["complete"]),
+            (&json!([]), &json!(false)),
+            "{path}"
+        );
+    }
+    let daily = script.got(&format!("{views}/daily?{RANGE}&path=/a")).await;
+    let flags = |name: &str| -> Vec<Value> {
+        daily["days"].as_array().unwrap().iter().map(|day| day[name].clone()).collect()
+    };
+    assert_eq!(json!(flags("provisional")), json!([false, false, false, false, false, true, true, true]));
+    assert_eq!(json!(flags("complete")), json!([true, true, true, true, true, false, false, false]));
+
+    let viewer = app.sign_in("vera").await;
+    let fields = [("project", "docs"), ("from", "2026-11-14"), ("to", "2026-11-21")];
+    let table = viewer.post_json("/api/analytics/pages", &fields).await;
+    assert_eq!(table["provisional_days"], provisional);
+    let token = create(&app.operator().await, &[("scopes", "analytics:read")]).await;
+    for tool in ["page_views", "falling_pages"] {
+        let result = mcp(&app.anonymous(), &token, tool, ["2026-11-14", "2026-11-21"]).await;
+        assert_eq!(result["structuredContent"]["provisional_days"], provisional, "{tool}: {result}");
+    }
+}
