@@ -107,7 +107,7 @@ async fn incomplete_day_is_left_out_with_its_partner() {
     // The figures of all pages, of a search and of one page, with the text below them.
     let range = "from=2026-10-25&to=2026-11-21";
     let ranges = "Oct 25, 2026 to Nov 20, 2026 compared with Sep 27, 2026 to Oct 23, 2026; \
-        Oct 27, 2026 and Sep 29, 2026 are left out: one of them is incomplete; part of today is left out.";
+        Oct 27, 2026 and Sep 29, 2026 are left out: at least one of them is incomplete; part of today is left out.";
     for (more, change) in [("", "−27%"), ("&q=up", "+20%"), ("&path=/up", "+20%"), ("&path=/down", "−50%")]
     {
         let page = viewer.get(&format!("/p/docs/analytics?{range}{more}")).await.text;
@@ -150,7 +150,7 @@ async fn incomplete_day_is_called_today_only_if_it_is() {
     ] {
         let page = viewer.get(&format!("/p/docs/analytics?{range}")).await.text;
         let text = paragraphs(&page, "provenance");
-        let ranges = format!("{ranges} are left out: one of them is incomplete.");
+        let ranges = format!("{ranges} are left out: at least one of them is incomplete.");
         assert!(text.contains(&ranges) && !text.contains("today"), "{text}");
         let tags = tags(&page);
         let picture = tags.iter().find(|tag| tag.name == "svg" && tag.attribute("role") == "img").unwrap();

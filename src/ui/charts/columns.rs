@@ -41,22 +41,26 @@ fn both(ViewCounts { human, ai, .. }: ViewCounts) -> u64 {
     human.saturating_add(ai)
 }
 
-/// The compared period as a line over the columns; `None` unless two neighboring points have one.
+/// The compared period as a line over the columns, with gaps where it has no figures; `None` unless two neighboring points have one.
 pub fn previous_line(points: &[TrendPoint], form: Form) -> Option<AnyView> {
     let ticks = ticks(form, points);
-    let known: Vec<String> = points
-        .iter()
-        .enumerate()
-        .filter_map(|(at, point)| {
-            let top = 1000 - per_mille(both(point.previous?), ticks.top);
-            Some(format!("{},{top}", at * PARTS + PARTS / 2))
+    let place = |(at, point): (usize, &TrendPoint)| {
+        let top = 1000 - per_mille(both(point.previous?), ticks.top);
+        Some(format!("{},{top}", at * PARTS + PARTS / 2))
+    };
+    let places: Vec<Option<String>> = points.iter().enumerate().map(place).collect();
+    let lines = places.chunk_by(|a, b| a.is_some() && b.is_some()).filter(|line| line.len() > 1);
+    let lines: Vec<_> = lines
+        .map(|line| {
+            let points = line.iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ");
+            view! { <polyline class="previous-line" points=points /> }
         })
         .collect();
     let view_box = format!("0 0 {} 1000", points.len() * PARTS);
-    (known.len() > 1).then(|| {
+    (!lines.is_empty()).then(|| {
         view! {
             <svg class="chart-previous" viewBox=view_box preserveAspectRatio="none" aria-hidden="true">
-                <polyline class="previous-line" points=known.join(" ") />
+                {lines}
             </svg>
         }
         .into_any()
@@ -248,6 +252,20 @@ mod tests {
         );
         // Days are not short weeks.
         assert!(week_labels(&points(&[(1, 1); 28])).is_none());
+    }
+
+    #[test]
+    fn line_of_the_compared_period_has_a_gap_where_days_are_left_out() {
+        let with = |known: &[bool]| {
+            let mut points = points(&vec![(300, 100); known.len()]);
+            for (point, known) in points.iter_mut().zip(known) {
+                point.previous = known.then_some(ViewCounts { human: 40, ai: 40, total: 80 });
+            }
+            previous_line(&points, Form::Stacked).map(|line| line.to_html())
+        };
+        let html = with(&[true, true, false, true, true]).unwrap_or_default();
+        assert_eq!(html.matches("<polyline").count(), 2, "{html}");
+        assert!(with(&[true, false, true]).is_none());
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub fn change(now: u64, before: u64) -> String {
     match (now, before) {
         (0, 0) => "0%".to_owned(),
         (_, 0) => "new".to_owned(),
+        // Growth may be rounded to 100 %; a loss may not, because something is left.
+        _ if now > before && percent(difference.into(), before.into()) == 100 => "+100%".to_owned(),
         _ => [sign, rounded(difference.into(), before.into()).as_str(), "%"].concat(),
     }
 }
@@ -159,6 +161,7 @@ mod tests {
         assert_eq!([change(112, 100), change(92, 100), change(7, 7)], ["+12%", "−8%", "0%"]);
         assert_eq!([change(5, 0), change(0, 0), change(0, 5)], ["new", "0%", "−100%"]);
         assert_eq!([change(100_001, 100_000), change(99_999, 100_000)], ["+<1%", "−<1%"]);
+        assert_eq!([change(1_996, 1_000), change(1_994, 1_000)], ["+100%", "+99%"]);
         assert_eq!([change(1, 1_000), change(5, 1_000), change(6, 1_000)], ["−>99%", "−>99%", "−99%"]);
         assert_eq!(change(40_000, 1), "+3,999,900%");
         assert_eq!(change(u64::MAX, 1), format!("+{}%", grouped(u64::MAX)));

@@ -31,8 +31,11 @@ pub fn summary(points: &[TrendPoint], today: Day) -> String {
     let short: Vec<_> = short_weeks(points)
         .map(|(_, week)| format!("{} ({})", days(week), counted(week.days.into(), "day", "days")))
         .collect();
-    let short =
-        if short.is_empty() { String::new() } else { format!(" Short weeks: {}.", short.join(" and ")) };
+    let short = match &short[..] {
+        [] => String::new(),
+        [week] => format!(" Short week: {week}."),
+        weeks => format!(" Short weeks: {}.", weeks.join(" and ")),
+    };
     let unfinished = points.iter().filter(|point| point.unfinished);
     let unfinished: Vec<_> = unfinished.map(|point| incomplete(point, today)).collect();
     format!(

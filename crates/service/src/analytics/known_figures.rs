@@ -17,10 +17,10 @@ use model::id::ProjectId;
 use model::page_views::ViewCounts;
 use store::page_views::queries::{Paths, Snapshot, StoredDay};
 
-/// The maximum number of pages in all cached ranges together (about 150 bytes each).
-const PAGES_MAX: u64 = 50_000;
-/// The expected number of ranges.
-const RANGES: usize = 100;
+/// The maximum number of pages and days in all cached ranges together (about 150 bytes each).
+const ROWS_MAX: u64 = 50_000;
+/// The expected number of ranges: so few that the cache has one shard, where also a project with many pages fits.
+const RANGES: usize = 32;
 
 /// The figures of a range, page by page.
 pub(super) struct KnownFigures {
@@ -35,17 +35,17 @@ pub(super) struct KnownFigures {
 
 /// Clones share one cache.
 #[derive(Clone)]
-pub(super) struct KnownFiguresCache(Arc<Cache<Range, Arc<KnownFigures>, ByPages>>);
+pub(super) struct KnownFiguresCache(Arc<Cache<Range, Arc<KnownFigures>, ByRows>>);
 
 type Range = (ProjectId, DayRange, Compare);
 
-/// The weight of a range is the number of its pages.
+/// The weight of a range is the number of its pages and days.
 #[derive(Clone)]
-struct ByPages;
+struct ByRows;
 
-impl Weighter<Range, Arc<KnownFigures>> for ByPages {
+impl Weighter<Range, Arc<KnownFigures>> for ByRows {
     fn weight(&self, _: &Range, known: &Arc<KnownFigures>) -> u64 {
-        known.paths.len() as u64
+        weight(known.paths.len(), known.days.len())
     }
 }
 
@@ -78,7 +78,7 @@ impl KnownFigures {
 
 impl KnownFiguresCache {
     pub(super) fn new() -> Self {
-        Self(Arc::new(Cache::with_weighter(RANGES, PAGES_MAX, ByPages)))
+        Self(Arc::new(Cache::with_weighter(RANGES, ROWS_MAX, ByRows)))
     }
 
     /// The cached figures of the range, if they were computed from exactly these days.
@@ -102,5 +102,33 @@ impl KnownFiguresCache {
         let known = Arc::new(known);
         self.0.insert((project.clone(), range, compare), known.clone());
         known
+    }
+}
+
+/// The days are stored twice, here and in the period. Never 0: the cache would not remove it.
+fn weight(pages: usize, days: usize) -> u64 {
+    (pages + 2 * days + 1) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_without_pages_are_removed_too() {
+        #[derive(Clone)]
+        struct Weighed;
+        impl Weighter<u64, (usize, usize)> for Weighed {
+            fn weight(&self, _: &u64, (pages, days): &(usize, usize)) -> u64 {
+                weight(*pages, *days)
+            }
+        }
+        let cache: Cache<u64, (usize, usize), Weighed> = Cache::with_weighter(RANGES, ROWS_MAX, Weighed);
+        for range in 0..10_000 {
+            cache.insert(range, (0, 28));
+        }
+        assert!(cache.len() <= ROWS_MAX as usize / 57, "{}", cache.len());
+        cache.insert(0, (ROWS_MAX as usize * 9 / 10, 28));
+        assert!(cache.get(&0).is_some(), "a project with many pages is stored, too");
     }
 }

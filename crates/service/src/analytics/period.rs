@@ -6,7 +6,7 @@ use model::analytics::choice::Compare;
 use model::analytics::pages::{Comparison, Earlier};
 use model::day::{Day, DayRange};
 use model::error::{AppError, ErrorCode};
-use model::history::MarkedDay;
+use model::history::{MarkedDay, is_recent};
 use model::page_views::ViewCounts;
 use model::time::Timestamp;
 use store::page_views::queries::{Snapshot, StoredDay};
@@ -177,9 +177,11 @@ fn is_stored(range: DayRange, days: &[StoredDay]) -> bool {
     here.len() as i64 == range.days() && here.iter().all(|day| is_complete(day))
 }
 
-/// The days that may still change: the platform may still be counting them, or has not confirmed them.
+/// The days that may still change: the platform may still have been counting them when they were fetched. Later fetches, also those that only
+/// confirm an unexpected response, do not count: nothing fetches days outside the window again.
 pub(super) fn provisional(days: &[StoredDay]) -> impl Iterator<Item = Day> {
-    days.iter().filter(|day| !day.is_final).map(|day| day.day)
+    let may_change = |day: &&StoredDay| !day.is_final && is_recent(day.day, Day::of(day.fetched_at));
+    days.iter().filter(may_change).map(|day| day.day)
 }
 
 /// When figures of these days were updated: the fetch of the newest day. Older days are fetched again only until they are final.

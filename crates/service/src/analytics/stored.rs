@@ -68,11 +68,12 @@ impl Analytics {
         let range = query.range;
         let mut snapshot = self.store.snapshot(&query.project).await?;
         let days = snapshot.days(range).await?;
+        // An old cursor is refused before anything is summed.
+        let cursors = PageCursors::new(query, &days);
+        let last = cursor.map(|cursor| cursors.read(cursor)).transpose()?;
         let paths = snapshot.paths(range.from()).await?;
         let counts = snapshot.sums(range, &[], &paths).await?;
         drop(snapshot);
-        let cursors = PageCursors::new(query, &days);
-        let last = cursor.map(|cursor| cursors.read(cursor)).transpose()?;
         let (pages, query) = (paths.len(), query.clone());
         let figures = Figures { counts, previous: None, compared: None };
         let table = move || {

@@ -40,7 +40,10 @@ impl Arrivals {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let arrival = (user.id.clone(), from);
-        if self.seen.get(&arrival).is_none_or(|seen| seen < now.before(self.idle)) {
+        let idle = i64::try_from(self.idle.as_secs()).unwrap_or(i64::MAX);
+        // Not before now either: the clock may have been ahead.
+        let is_recent = |seen| (0..idle).contains(&now.seconds_since(seen));
+        if !self.seen.get(&arrival).is_some_and(is_recent) {
             let event = AuditEvent::new(Action::SignIn).with_detail(BY);
             store.observe_often(&user.actor(&from.to_string()), &event, now).await?;
         }

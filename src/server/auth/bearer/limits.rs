@@ -28,6 +28,9 @@ const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 /// How many used-up limits a process remembers.
 const REMEMBERED: usize = 10_000;
 
+/// No wait is longer, also if the clock of another process is ahead.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
 /// The used-up limits that this process knows. Clones share them.
 #[derive(Clone)]
 pub struct TokenLimits(Arc<Cache<String, Duration>>);
@@ -83,7 +86,7 @@ impl TokenLimits {
     /// Remembers for how long the quota is used up.
     fn remember(&self, state: &AppState, key: &str, counted: Counted) {
         if let Counted::Exceeded(wait) = counted {
-            self.0.insert(key.to_owned(), state.clock.elapsed() + wait);
+            self.0.insert(key.to_owned(), state.clock.elapsed() + wait.min(LONGEST_WAIT));
         }
     }
 }

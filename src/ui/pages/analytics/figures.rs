@@ -82,7 +82,7 @@ pub(crate) fn compared_days(comparison: &Comparison, today: Day) -> AnyView {
     .into_any()
 }
 
-/// `; Nov 3, 2026 and Oct 6, 2026 are left out: one of them is incomplete`, and so for several days.
+/// `; Nov 3, 2026 and Oct 6, 2026 are left out: at least one of them is incomplete`, and so for several days.
 fn incomplete_days(comparison: &Comparison, left_out: &[Day]) -> AnyView {
     let pairs = left_out.iter().take(DAYS_NAMED).enumerate().map(|(at, own)| {
         view! { {(at > 0).then_some(", ")} {day(*own)} " and " {day(comparison.partner(*own))} }
@@ -91,11 +91,11 @@ fn incomplete_days(comparison: &Comparison, left_out: &[Day]) -> AnyView {
     let count = left_out.len() as u64;
     let more = (left_out.len() - left_out.len().min(DAYS_NAMED)) as u64;
     match count {
-        1 => view! { "; " {pairs} " are left out: one of them is incomplete" }.into_any(),
+        1 => view! { "; " {pairs} " are left out: at least one of them is incomplete" }.into_any(),
         _ => view! {
             "; "
             {written(counted(count, "day", "days"))}
-            " on each side are left out, because one of the two is incomplete: "
+            " on each side are left out, because at least one day of each pair is incomplete: "
             {pairs}
             {(more > 0).then(|| view! { ", and " {written(counted(more, "more", "more"))} })}
         }

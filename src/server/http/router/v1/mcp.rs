@@ -325,7 +325,8 @@ async fn falling_pages(caller: &TokenCaller, input: Value) -> Result<JsonObject,
     caller.needs(Scope::AnalyticsRead)?;
     let project = caller.project(&project)?;
     let state = &caller.state();
-    let range = Days::new(from, to, state.today()).map_err(AppError::from)?.range();
+    let today = state.today();
+    let range = Days::new(from, to, today).and_then(|days| days.until(today)).map_err(AppError::from)?;
     let _permit = caller.caller().query_permit().await?;
     written(state.analytics.falling_pages(&project, range).await?)
 }
