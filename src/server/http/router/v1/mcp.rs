@@ -326,7 +326,8 @@ async fn falling_pages(caller: &TokenCaller, input: Value) -> Result<JsonObject,
     let project = caller.project(&project)?;
     let state = &caller.state();
     let today = state.today();
-    let range = Days::new(from, to, today).and_then(|days| days.until(today)).map_err(AppError::from)?;
+    let days = Days::new(from, to, today).map_err(AppError::from)?;
+    let range = days.until(today).map_err(AppError::from)?;
     let _permit = caller.caller().query_permit().await?;
     written(state.analytics.falling_pages(&project, range).await?)
 }
