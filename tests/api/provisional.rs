@@ -35,8 +35,7 @@ async fn pages_and_exports_mark_days_that_may_still_change() {
     for part in ["", "&path=/a", "&q=a"] {
         let page = viewer.page(&format!("/p/docs/analytics?{RANGE}{part}")).await;
         let text = paragraphs(&page, "provenance");
-        let expected =
-            "Provisional: Nov 19, 2026 to Nov 20, 2026. The platform may still change these figures.";
+        let expected = "Provisional: Nov 19, 2026 to Nov 20, 2026.";
         assert!(text.contains(expected), "{part}: {text}");
         let points: Vec<_> = table_rows(&page, "pages").into_iter().map(|row| row[0].clone()).collect();
         let ends = [

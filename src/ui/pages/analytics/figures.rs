@@ -103,7 +103,7 @@ fn incomplete_days(comparison: &Comparison, left_out: &[Day]) -> AnyView {
     }
 }
 
-/// `Provisional: Nov 18, 2026 to Nov 20, 2026. The platform may still change these figures.` Today is described as incomplete elsewhere. `None` if
+/// `Provisional: Nov 18, 2026 to Nov 20, 2026.` Today is described as incomplete elsewhere. `None` if
 /// all other days are final.
 pub(crate) fn provisional_days(ranges: &[DayRange], today: Day) -> Option<AnyView> {
     let before_today: Vec<_> = ranges.iter().filter_map(|range| range.until(today.plus_days(-1))).collect();
@@ -116,9 +116,7 @@ pub(crate) fn provisional_days(ranges: &[DayRange], today: Day) -> Option<AnyVie
         view! { {(at > 0).then_some(", ")} {days} }
     });
     let older = (first > 0).then_some("older days, ");
-    (more > 0).then(|| {
-        view! { " Provisional: " {older} {newest.collect_view()} ". The platform may still change these figures." }.into_any()
-    })
+    (more > 0).then(|| view! { " Provisional: " {older} {newest.collect_view()} "." }.into_any())
 }
 
 /// The days of a range that the platform may still be counting.
