@@ -115,8 +115,8 @@ pub async fn trend(
     Ok(shortened::trend(state.analytics.trend(&project, range, compare, path.as_deref()).await?))
 }
 
-/// Views of the first ten pages of a completed job in whole weeks before and after it finished, and the number of its pages; none for a job in another state, or without a pull request in a
-/// project that uses them.
+/// Views of the first ten pages of a completed job in whole weeks before and after it finished, and the number of its pages; none for a job in another
+/// state, or without a pull request in a project that uses them.
 #[server(name = GetJobEffects, prefix = "/api", endpoint = "analytics/job")]
 pub async fn job_effects(project: String, job: String) -> Result<JobEffects, AppError> {
     let (caller, state) = guard::of::<GetJobEffects>()?;

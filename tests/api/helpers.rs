@@ -66,8 +66,8 @@ pub(crate) async fn until<T>(what: &str, mut probe: impl AsyncFnMut() -> Option<
     }
 }
 
-/// A client for plain http that uses no proxy and follows no redirect; it does not read the system's certificates. reqwest uses the cryptography provider of its process, which is otherwise
-/// installed only if a test runs the app in its own process.
+/// A client for plain http that uses no proxy and follows no redirect; it does not read the system's certificates. reqwest uses
+/// the cryptography provider of its process, which is otherwise installed only if a test runs the app in its own process.
 pub(crate) fn http_client() -> reqwest::ClientBuilder {
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()

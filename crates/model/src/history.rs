@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use crate::day::Day;
+use crate::day::{Day, DayRange};
 use crate::time::Timestamp;
 
 /// The number of days before today that the platform may still be counting.
@@ -12,6 +12,11 @@ pub const RECENT_DAYS: i64 = 3;
 /// Whether the platform may still be counting a day: three days after its end have not passed.
 pub fn is_recent(day: Day, today: Day) -> bool {
     today.days_since(day) <= RECENT_DAYS
+}
+
+/// The days of a range that the platform may still be counting.
+pub fn recent_days(range: DayRange, today: Day) -> Option<DayRange> {
+    DayRange::spanning(range.from().max(today.plus_days(-RECENT_DAYS)), range.to())
 }
 
 /// The progress of a project's history.

@@ -88,11 +88,11 @@ pub fn picture(points: &[TrendPoint], form: Form, summary: String) -> AnyView {
 }
 
 /// As one string, because a chart has many; it contains only numbers and days.
-fn column(point: &TrendPoint, is_week: bool, parts: [Part; 2]) -> InertElement {
+fn column(point: &TrendPoint, are_weeks: bool, parts: [Part; 2]) -> InertElement {
     let [human, ai] = parts.map(|Part { class, x, width, y, height }| {
         format!(r#"<rect class="{class}" x="{x}" width="{width}" y="{y}" height="{height}"></rect>"#)
     });
-    let class = match (point.unfinished, is_week && point.days < 7) {
+    let class = match (point.unfinished, point.is_short_week(are_weeks)) {
         (true, _) => r#" class="unfinished""#,
         (false, true) => r#" class="short-week""#,
         (false, false) => "",

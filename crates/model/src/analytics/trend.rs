@@ -47,6 +47,11 @@ impl Trend {
 }
 
 impl TrendPoint {
+    /// Whether it has fewer days than a week. `are_weeks`: of [`are_weeks`].
+    pub fn is_short_week(&self, are_weeks: bool) -> bool {
+        are_weeks && self.days < 7
+    }
+
     pub fn last_day(&self) -> Day {
         self.day.plus_days(i64::from(self.days) - 1)
     }
@@ -60,7 +65,7 @@ pub fn are_weeks(points: &[TrendPoint]) -> bool {
 /// The weeks with fewer than seven days, with their indexes: only the first and the last week can be short.
 pub fn short_weeks(points: &[TrendPoint]) -> impl Iterator<Item = (usize, &TrendPoint)> {
     let are_weeks = are_weeks(points);
-    points.iter().enumerate().filter(move |(_, point)| are_weeks && point.days < 7)
+    points.iter().enumerate().filter(move |(_, point)| point.is_short_week(are_weeks))
 }
 
 /// A job about these pages that finished on a day.

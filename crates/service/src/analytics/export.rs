@@ -1,7 +1,6 @@
 //! Exports all rows of a report as a streamed file. Between two days it releases the database connection, so a slow
 //! client holds none. At most one day's rows are in memory.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use futures::Stream;
@@ -94,7 +93,7 @@ impl Analytics {
             table.rows(0).collect()
         };
         let rows: Vec<PageRow> = blocking::run(usize::MAX, sorted).await;
-        let provisional_days = provisional(period.days()).count() as u64;
+        let provisional_days = provisional(period.days()).len() as u64;
         Ok(file(format, PAGES, stream::iter([Ok(rows)]), move |sheet, row: PageRow| {
             sheet.row(&page_cells(&row, provisional_days));
         }))
@@ -105,7 +104,7 @@ impl Analytics {
         let period = Period::read(&mut snapshot, query.range).await?;
         let paths = snapshot.paths(query.range.from()).await?;
         drop(snapshot);
-        let provisional: BTreeSet<Day> = provisional(period.days()).collect();
+        let provisional = provisional(period.days());
         let store = self.store.clone();
         let wanted = WantedPaths::of(&query, paths).await;
         let daily = Daily { store, query, wanted };
@@ -127,7 +126,7 @@ impl Analytics {
             snapshot.sums_by_day(query.range, &paths, &wanted).await?
         };
         drop(snapshot);
-        let provisional: BTreeSet<Day> = provisional(period.days()).collect();
+        let provisional = provisional(period.days());
         Ok(file(format, DAYS, stream::iter([Ok(days)]), move |sheet, (day, counts): (Day, ViewCounts)| {
             let [human, ai, total] = numbers(counts);
             sheet.row(&[Cell::Day(day), human, ai, total, Cell::Flag(provisional.contains(&day))]);

@@ -179,9 +179,9 @@ fn is_stored(range: DayRange, days: &[StoredDay]) -> bool {
 
 /// The days that may still change: the platform may still have been counting them when they were fetched. Later fetches, also those that only
 /// confirm an unexpected response, do not count: nothing fetches days outside the window again.
-pub(super) fn provisional(days: &[StoredDay]) -> impl Iterator<Item = Day> {
+pub(super) fn provisional(days: &[StoredDay]) -> BTreeSet<Day> {
     let may_change = |day: &&StoredDay| !day.is_final && is_recent(day.day, Day::of(day.fetched_at));
-    days.iter().filter(may_change).map(|day| day.day)
+    days.iter().filter(may_change).map(|day| day.day).collect()
 }
 
 /// When figures of these days were updated: the fetch of the newest day. Older days are fetched again only until they are final.

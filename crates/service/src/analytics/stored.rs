@@ -106,7 +106,7 @@ impl Analytics {
             selection => by_day(&mut snapshot, range, &selection).await?,
         };
         drop(snapshot);
-        let provisional: BTreeSet<Day> = provisional(&stored).collect();
+        let provisional = provisional(&stored);
         let days = counted.into_iter().map(|(day, counts)| CountedDay {
             day,
             counts,

@@ -1,6 +1,6 @@
 //! The points of a chart from days. Pure.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::period::{Comparable, Period, complete, provisional};
 use model::analytics::trend::{Marker, Trend, TrendPoint};
@@ -25,7 +25,7 @@ pub(super) fn points(
 ) -> Vec<TrendPoint> {
     let by_week = period.range().days() > DAYS_MAX;
     let complete = complete(period.days());
-    let provisional: BTreeSet<Day> = provisional(period.days()).collect();
+    let provisional = provisional(period.days());
     let counted: BTreeMap<Day, ViewCounts> = days.iter().copied().collect();
     let before = |day: Day| {
         let comparable = comparable.filter(|comparable| comparable.contains(day))?;

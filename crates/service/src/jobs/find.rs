@@ -127,11 +127,7 @@ impl Jobs {
             }
         }
         let Listed { jobs, next, previous, before, counts, attention, no_changes, revision, .. } = listed;
-        let total = match filter.state {
-            _ if filter.no_changes => no_changes,
-            Some(state) => counts.get(&state).copied().unwrap_or_default(),
-            None => counts.values().sum(),
-        };
+        let total = filter.total(&counts, no_changes);
         let [next, previous] = [next, previous].map(|cursor| cursor.map(|cursor| seal.write(cursor)));
         let excerpts = self.excerpts(permit, &query.q, &jobs).await?;
         let batches = self.store.batch_summaries(&batches_of(&jobs)).await?;

@@ -131,10 +131,7 @@ impl Store {
     ) -> Result<JobPlaces, StoreError> {
         let statement = |states: &[JobState]| statement_of(self.dialect, project, filter, states, places_at);
         let (row, counts) = self.counted(permit, project, filter, statement).await?;
-        let total = match filter.state {
-            Some(state) => counts.by_state.get(&state).copied().unwrap_or_default(),
-            None => counts.by_state.values().sum(),
-        };
+        let total = filter.total(&counts.by_state, counts.no_changes);
         let mut places: Vec<Placed<JobId>> = read_json(&row, 1)?;
         sort(&mut places, filter);
         let has_more = places.len() > filter.page_jobs.get();
@@ -386,6 +383,17 @@ impl Listed {
 
     fn cursor(&self, (number, changed_at): (i64, i64), backward: bool, before: u64) -> Cursor {
         Cursor { backward, top: self.top, changed_at, number, before }
+    }
+}
+
+impl JobFilter {
+    /// The number of its jobs: of `counts`, or of those without changes.
+    pub fn total(&self, counts: &BTreeMap<JobState, u64>, no_changes: u64) -> u64 {
+        match self.state {
+            _ if self.no_changes => no_changes,
+            Some(state) => counts.get(&state).copied().unwrap_or_default(),
+            None => counts.values().sum(),
+        }
     }
 }
 

@@ -135,12 +135,13 @@ async fn page_report_finds_its_jobs_by_label() {
         by("s", "PRIMARY KEY (project=? AND label");
         by("l", "INTEGER PRIMARY KEY (rowid=?)");
         by("j", "(id=?)");
-        // The jobs that were found, and their number.
+        // The jobs that were found, their number, and those that are returned: only their prompts are read.
         let scans: Vec<_> = plan.iter().filter(|line| line.starts_with("SCAN")).collect();
         assert!(
-            matches!(&scans[..], [a, all] if *a == "SCAN a" && all.starts_with("SCAN (subquery-")),
+            matches!(&scans[..], [a, all, f] if *a == "SCAN a" && all.starts_with("SCAN (subquery-") && *f == "SCAN f"),
             "{plan:?}"
         );
+        by("m", "(job_id=? AND position=?)");
     }
     let plan = ledger.plan(&finished_about(&Selection::Project, Completed::All, 1)).await;
     assert!(

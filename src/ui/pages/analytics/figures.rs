@@ -7,7 +7,6 @@ use crate::ui::components::localized::{day, days, number, short_day, written};
 use crate::ui::components::what_is_ai::what_is_ai;
 use model::analytics::pages::{Comparison, Earlier};
 use model::day::{Day, DayRange};
-use model::history::RECENT_DAYS;
 use model::page_views::ViewCounts;
 
 /// The most days that are named of those that are not compared.
@@ -89,7 +88,7 @@ fn incomplete_days(comparison: &Comparison, left_out: &[Day]) -> AnyView {
     });
     let pairs = pairs.collect_view();
     let count = left_out.len() as u64;
-    let more = (left_out.len() - left_out.len().min(DAYS_NAMED)) as u64;
+    let more = left_out.len().saturating_sub(DAYS_NAMED) as u64;
     match count {
         1 => view! { "; " {pairs} " are left out: at least one of them is incomplete" }.into_any(),
         _ => view! {
@@ -107,7 +106,7 @@ fn incomplete_days(comparison: &Comparison, left_out: &[Day]) -> AnyView {
 /// all other days are final.
 pub(crate) fn provisional_days(ranges: &[DayRange], today: Day) -> Option<AnyView> {
     let before_today: Vec<_> = ranges.iter().filter_map(|range| range.until(today.plus_days(-1))).collect();
-    let (first, more) = (before_today.len().saturating_sub(DAYS_NAMED), DAYS_NAMED.min(before_today.len()));
+    let first = before_today.len().saturating_sub(DAYS_NAMED);
     let newest = before_today[first..].iter().enumerate().map(|(at, range)| {
         let days = match range.days() {
             1 => day(range.from()).into_any(),
@@ -116,13 +115,8 @@ pub(crate) fn provisional_days(ranges: &[DayRange], today: Day) -> Option<AnyVie
         view! { {(at > 0).then_some(", ")} {days} }
     });
     let older = (first > 0).then_some("older days, ");
-    (more > 0).then(|| view! { " Provisional: " {older} {newest.collect_view()} "." }.into_any())
-}
-
-/// The days of a range that the platform may still be counting.
-pub(crate) fn recent_days(range: DayRange, today: Day) -> Vec<DayRange> {
-    let first = range.from().max(today.plus_days(-RECENT_DAYS));
-    DayRange::spanning(first, range.to()).into_iter().collect()
+    (!before_today.is_empty())
+        .then(|| view! { " Provisional: " {older} {newest.collect_view()} "." }.into_any())
 }
 
 /// `Nov 20: 4,210`.

@@ -120,8 +120,8 @@ pub(super) fn as_table(shown: &Trend) -> AnyView {
 }
 
 /// ` (2 days, incomplete)` after the days of a week that has no more, and of a point that is incomplete or provisional.
-fn note(point: &TrendPoint, is_week: bool) -> Option<String> {
-    let short = (is_week && point.days < 7).then(|| counted(point.days.into(), "day", "days"));
+fn note(point: &TrendPoint, are_weeks: bool) -> Option<String> {
+    let short = point.is_short_week(are_weeks).then(|| counted(point.days.into(), "day", "days"));
     let may_change = match (point.unfinished, point.provisional) {
         (true, _) => Some("incomplete".to_owned()),
         (false, true) => Some("provisional".to_owned()),

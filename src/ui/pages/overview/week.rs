@@ -12,7 +12,7 @@ use crate::ui::components::live_source::live_source;
 use crate::ui::components::localized::number;
 use crate::ui::components::time::ago;
 use crate::ui::components::what_is_ai::ai_warning;
-use crate::ui::pages::analytics::figures::{compared_days, figures, provisional_days, recent_days};
+use crate::ui::pages::analytics::figures::{compared_days, figures, provisional_days};
 use crate::ui::pages::analytics::trend::trend;
 use model::analytics::days::Days;
 use model::analytics::query::{AnalyticsQuery, Form};
@@ -20,6 +20,7 @@ use model::analytics::report::{AnalyticsReport, DailyReport, TableRow};
 use model::analytics::trend::TrendPoint;
 use model::day::{Day, DayRange};
 use model::error::AppError;
+use model::history::recent_days;
 use model::links;
 use model::page_views::FetchedPageViews;
 
@@ -81,7 +82,7 @@ fn live(views: &FetchedPageViews) -> AnyView {
     }
     let rows: Vec<_> = views.views.iter().map(TableRow::from).collect();
     let today = clock::today();
-    let provisional = provisional_days(&recent_days(DayRange::ending(today, 7), today), today);
+    let provisional = provisional_days(recent_days(DayRange::ending(today, 7), today).as_slice(), today);
     view! {
         {figures(views.totals, None)}
         {legend(false)}

@@ -60,6 +60,7 @@ impl Snapshot {
             .bind(job.as_str())
             .bind(i64::MIN)
             .bind(i64::MAX)
+            .bind(1)
             .fetch_optional(&mut *self.tx)
             .await?;
         row.as_ref().map(finished_job).transpose()
@@ -163,11 +164,12 @@ pub(crate) fn finished_about(selection: &Selection, which: Completed, labels: us
             (labeled("s.label >= $2 AND s.label < SUBSTR($2, 1, LENGTH($2) - 1) || '0'"), "j.id = a.job_id")
         }
     };
-    format!("{} ORDER BY finished_at DESC, id DESC LIMIT $5", select(which, &source, about))
+    select(which, &source, about)
 }
 
 /// Selects `id`, `prompt` (its beginning, as lists show it), `finished_at`, `pull_request` and their number `total` of `which` jobs `j` from `source`
-/// that match `about` and ended from `$3` on and before `$4`. The end of a job is the merge of its pull request, if that is known.
+/// that match `about` and ended from `$3` on and before `$4`: last finished first, at most `$5`. The end of a job is the merge of its pull request, if
+/// that is known. Reads the prompts of those jobs only.
 pub(super) fn select(which: Completed, source: &str, about: &str) -> String {
     // A job that was already completed when the upstream accepted it has no timeline entry for it: then the time of its change counts.
     let completed = match which {
@@ -175,13 +177,14 @@ pub(super) fn select(which: Completed, source: &str, about: &str) -> String {
         Completed::WithChanges => has_changes("j"),
     };
     format!(
-        "SELECT id, prompt, finished_at, pull_request, COUNT(*) OVER () AS total FROM (
-             SELECT j.id, SUBSTR(m.prompt, 1, {EXCERPT_CHARS}) AS prompt, COALESCE(
-                 p.merged_at, (SELECT MAX(e.at) FROM job_events e WHERE e.job_id = j.id AND e.state = 'completed'), j.changed_at
-             ) AS finished_at, p.state AS pull_request
-             FROM {source} CROSS JOIN messages m LEFT JOIN pull_requests p ON p.job_id = j.id
-             WHERE m.job_id = j.id AND m.position = 0
-             AND {completed} AND (j.changed_at >= $3 OR p.merged_at >= $3) AND {about}
-         ) AS finished WHERE finished_at >= $3 AND finished_at < $4"
+        "SELECT f.id, SUBSTR(m.prompt, 1, {EXCERPT_CHARS}) AS prompt, f.finished_at, f.pull_request, f.total FROM (
+             SELECT id, finished_at, pull_request, COUNT(*) OVER () AS total FROM (
+                 SELECT j.id, COALESCE(
+                     p.merged_at, (SELECT MAX(e.at) FROM job_events e WHERE e.job_id = j.id AND e.state = 'completed'), j.changed_at
+                 ) AS finished_at, p.state AS pull_request
+                 FROM {source} LEFT JOIN pull_requests p ON p.job_id = j.id
+                 WHERE {completed} AND (j.changed_at >= $3 OR p.merged_at >= $3) AND {about}
+             ) AS finished WHERE finished_at >= $3 AND finished_at < $4 ORDER BY finished_at DESC, id DESC LIMIT $5
+         ) AS f CROSS JOIN messages m WHERE m.job_id = f.id AND m.position = 0 ORDER BY f.finished_at DESC, f.id DESC"
     )
 }

@@ -55,10 +55,7 @@ fn statement(dialect: Dialect) -> String {
     let (source, about) = finished::every();
     let jobs = rows(
         "f.id, f.prompt, f.finished_at, f.pull_request, f.total",
-        &format!(
-            "({} ORDER BY finished_at DESC, id DESC LIMIT $5) f",
-            finished::select(Completed::All, &source, about)
-        ),
+        &format!("({}) f", finished::select(Completed::All, &source, about)),
     );
     let annotations = rows(
         "n.id, n.day, n.text, n.author, n.total",
