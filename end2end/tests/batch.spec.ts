@@ -2,6 +2,7 @@
 import type { Page } from "@playwright/test";
 import { Api } from "../fixtures/api.ts";
 import { PROJECT, UNTIL_DONE, at, expect, interactive, opener, test } from "../fixtures/docket.ts";
+import { saveTemplate } from "../fixtures/templates.ts";
 
 const jobs = (page: Page) => page.getByRole("list", { name: "Jobs of the batch" }).getByRole("listitem");
 const text = (page: Page) => page.getByLabel("Prompt template");
@@ -9,15 +10,6 @@ const values = (page: Page) => page.getByLabel("Values, one line per job");
 const batches = (page: Page) => page.getByRole("list", { name: "Batches" }).getByRole("listitem");
 /** The number of the batch with this name. */
 const figure = (page: Page, name: string) => page.locator(".batch-figures > div").filter({ hasText: name }).locator("dd");
-
-/** Writes a template without leaving the pages. */
-async function write(page: Page, name: string, text: string): Promise<void> {
-  await page.goto(at("/templates?edit=new"));
-  await page.getByLabel("Name").fill(name);
-  await page.getByLabel("Text").fill(text);
-  await page.getByRole("button", { name: "Save template" }).click();
-  await expect(page).toHaveURL(at("/templates"));
-}
 
 for (const javaScriptEnabled of [true, false]) {
   test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
@@ -174,8 +166,8 @@ for (const javaScriptEnabled of [true, false]) {
     test("template for pages from analytics fills in its default", async ({ serve, visit }) => {
       const docket = await serve();
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
-      await write(page, "Check a version", "Check {{page}} for version {{version=3.2}}");
-      await write(page, "No gaps", "Look at everything");
+      await saveTemplate(page, "Check a version", "Check {{page}} for version {{version=3.2}}");
+      await saveTemplate(page, "No gaps", "Look at everything");
       const entry = (name: string) => page.getByRole("list", { name: "Templates" }).getByRole("listitem").filter({ hasText: name });
       await expect(entry("No gaps").getByRole("link", { name: "Use for many pages" })).toHaveCount(0);
       await expect(entry("Check a version")).toContainText("version = 3.2");
@@ -197,7 +189,7 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(page.getByRole("button", { name: "Start batch for 2 pages" })).toBeVisible();
 
       // Typed text stays: the template is inserted below it. The unchanged text of a template is replaced by another one.
-      await write(page, "Update a page", "Update {{page}}");
+      await saveTemplate(page, "Update a page", "Update {{page}}");
       await open(page, at("/jobs/batch?pick=%2Fa"));
       await text(page).fill("Mind the style guide.");
       await values(page).fill("/a\n/typed");

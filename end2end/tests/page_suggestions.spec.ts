@@ -1,5 +1,6 @@
 /** Known pages are suggested in fields for paths, and the page of a template is a page of its job. */
 import { at, expect, jobOf, open, opener, test } from "../fixtures/docket.ts";
+import { saveTemplate, unique } from "../fixtures/templates.ts";
 
 test("pages of the daily history are suggested while typing", async ({ page }) => {
   await open(page, at("/jobs/new"));
@@ -22,8 +23,10 @@ for (const javaScriptEnabled of [true, false]) {
     const goTo = opener(javaScriptEnabled);
 
     test("page of a template is a page of its job", async ({ page, api }) => {
+      const template = unique("Check");
+      await saveTemplate(page, template, "Check {{page}} against the product.");
       await goTo(page, at("/templates"));
-      await page.getByRole("link", { name: "Use Check a page", exact: true }).click();
+      await page.getByRole("link", { name: `Use ${template}`, exact: true }).click();
       const field = page.getByRole("textbox", { name: "page", exact: true }).or(page.getByRole("combobox", { name: "page", exact: true }));
       const pages = page.getByLabel("Pages", { exact: true });
       await field.fill("/faq/unknown-page");
@@ -43,8 +46,10 @@ for (const javaScriptEnabled of [true, false]) {
     test("page with a comma is one page", async ({ page, api }) => {
       // Another page for each, because jobs about the same one are similar.
       const path = `/faq/this,that-${javaScriptEnabled}`;
+      const template = unique("Check");
+      await saveTemplate(page, template, "Check {{page}} against the product.");
       await goTo(page, at("/templates"));
-      await page.getByRole("link", { name: "Use Check a page", exact: true }).click();
+      await page.getByRole("link", { name: `Use ${template}`, exact: true }).click();
       const field = page.getByRole("textbox", { name: "page", exact: true }).or(page.getByRole("combobox", { name: "page", exact: true }));
       await field.fill(path);
       if (!javaScriptEnabled) await page.getByRole("button", { name: "Fill in the prompt" }).click();

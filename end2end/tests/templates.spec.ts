@@ -2,6 +2,7 @@
 import type { Locator, Page } from "@playwright/test";
 import { day, stored } from "../fixtures/days.ts";
 import { at, badge, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
+import { saveTemplate, unique } from "../fixtures/templates.ts";
 
 const TEMPLATES = at("/templates");
 const NEW_JOB = at("/jobs/new");
@@ -12,23 +13,8 @@ const beside = (page: Page) => page.getByRole("complementary", { name: "Template
 /** The form with a field for each placeholder. */
 const filling = (page: Page) => page.getByRole("form", { name: /^Fill in / });
 
-/** A name that no other test uses. */
-function unique(name: string): string {
-  return `${name} ${Math.random().toString(36).slice(2)}`;
-}
-
 function entry(page: Page, name: string): Locator {
   return page.getByRole("list", { name: "Templates" }).getByRole("listitem").filter({ hasText: name });
-}
-
-async function write(page: Page, name: string, text: string): Promise<void> {
-  await page.goto(TEMPLATES);
-  await page.getByRole("link", { name: "New template" }).click();
-  await page.getByLabel("Name").fill(name);
-  await page.getByLabel("Text").fill(text);
-  await page.getByRole("button", { name: "Save template" }).click();
-  await expect(page).toHaveURL(TEMPLATES);
-  await expect(entry(page, name)).toBeVisible();
 }
 
 test("templates open by rail and keys, with outcomes of jobs", async ({ page }) => {
@@ -37,7 +23,6 @@ test("templates open by rail and keys, with outcomes of jobs", async ({ page }) 
   await page.keyboard.press("t");
   await expect(page).toHaveURL(TEMPLATES);
   await expect(page.getByRole("navigation", { name: "Main" }).locator("[aria-current=page]")).toHaveText("Templates");
-  // Other tests start jobs from it, too.
   await expect(entry(page, "Check a page")).toContainText(/Runs\s*\d+.*\d+%.*\d+%.*\d+%.*\d+ min \d+ s/s);
   await expect(entry(page, "Troubleshooting section")).toContainText(/Runs\s*1(?!\d)/);
   await expect(page.getByText("A run is a job that the agent accepted.")).toBeVisible();
@@ -50,7 +35,7 @@ for (const javaScriptEnabled of [true, false]) {
     test("template is created, changed, used for a job, and deleted", async ({ page, api }) => {
       await stored(api, { from: day(1), to: day(1) });
       const name = unique("Check");
-      await write(page, name, `${MARKUP} Check {{page}} for {{audience}} 日本語 \u202Eabc`);
+      await saveTemplate(page, name, `${MARKUP} Check {{page}} for {{audience}} 日本語 \u202Eabc`);
       await expect(page).toHaveTitle("Templates · Docket");
       await expect(page.locator("main img")).toHaveCount(0);
       await expect(entry(page, name)).toContainText("No runs yet");
@@ -251,7 +236,7 @@ for (const javaScriptEnabled of [true, false]) {
     test("needs no confirmation after all fields are filled", async ({ page, trouble }) => {
       if (javaScriptEnabled) trouble.expects(new RegExp(`status of 409.*${endpoints.source}`));
       const name = unique("Translate");
-      await write(page, name, `${name}: from {{source}} into {{language}}`);
+      await saveTemplate(page, name, `${name}: from {{source}} into {{language}}`);
       await entry(page, name).getByRole("link", { name: /^Use / }).first().click();
       if (javaScriptEnabled) await interactive(page);
       await page.getByRole("button", { name: "Start job" }).click();
@@ -286,7 +271,7 @@ test("viewer reads templates and has no controls to change them", async ({ serve
   const viewer = { username: "victor", password: "reads-only-1", role: "viewer" } as const;
   const docket = await serve({ people: [viewer] });
   const administrator = await visit(docket, { storageState: docket.session });
-  await write(administrator, "Check a page", "Check {{page}}");
+  await saveTemplate(administrator, "Check a page", "Check {{page}}");
   const page = await visit(docket, { as: viewer });
   await open(page, TEMPLATES);
   await expect(entry(page, "Check a page")).toContainText("No runs yet");
