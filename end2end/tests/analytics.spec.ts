@@ -72,14 +72,14 @@ test("without daily history, the legend has space above and below", async ({ pag
   }
 });
 
-const PRESETS = { Today: 0, "7 days": 6, "90 days": 89 };
+const PRESETS = { Today: ["today", 0], "7 days": ["7", 6], "90 days": ["90", 89] } as const;
 
-for (const [name, ago] of Object.entries(PRESETS)) {
+for (const [name, [word, ago]] of Object.entries(PRESETS)) {
   test(`preset ${name} counts today and the days before it`, async ({ page, emulator }) => {
     const [from, to] = [day(ago), day(0)];
     await open(page, ANALYTICS);
     await page.getByRole("link", { name, exact: true }).click();
-    await expect(page).toHaveURL(`${ANALYTICS}?from=${from}&to=${to}`);
+    await expect(page).toHaveURL(`${ANALYTICS}?days=${word}`);
     await expect(page.getByRole("link", { name, exact: true })).toHaveAttribute("aria-current", "true");
     await expect(page.getByLabel("From", { exact: true })).toHaveValue(from);
     await expect(page.getByLabel("to", { exact: true })).toHaveValue(to);
@@ -120,7 +120,7 @@ test("on a phone the presets are on one line", async ({ page }) => {
     await page.setViewportSize({ width, height: 844 });
     await open(page, ANALYTICS);
     const presets = page.getByRole("list", { name: "Days", exact: true }).getByRole("link");
-    await expect(presets).toHaveCount(5);
+    await expect(presets).toHaveCount(6);
     const boxes = await presets.evaluateAll((links) => links.map((link) => link.getBoundingClientRect().toJSON() as DOMRect));
     expect(new Set(boxes.map(({ y }) => y)).size).toBe(1);
     expect(Math.max(...boxes.map(({ right }) => right))).toBeLessThanOrEqual(width);
@@ -182,8 +182,35 @@ test("filter without a connection shows a message and keeps the figures", async 
 test("month to date begins on the first", async ({ page }) => {
   await open(page, ANALYTICS);
   await page.getByRole("link", { name: "Month to date" }).click();
-  await expect(page).toHaveURL(`${ANALYTICS}?from=${day(0).slice(0, 8)}01&to=${day(0)}`);
+  await expect(page).toHaveURL(`${ANALYTICS}?days=month`);
+  await expect(page.getByLabel("From", { exact: true })).toHaveValue(`${day(0).slice(0, 8)}01`);
+  await expect(page.getByRole("link", { name: "Month to date", exact: true })).toHaveAttribute("aria-current", "true");
 });
+
+for (const javaScriptEnabled of [true, false]) {
+  test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
+    test.use({ javaScriptEnabled });
+
+    test("all time is what the platform has counted, page by page", async ({ page, emulator }) => {
+      await page.goto(`${ANALYTICS}?q=guide&tab=falling`);
+      if (javaScriptEnabled) await interactive(page);
+      await page.getByRole("link", { name: "All time", exact: true }).click();
+      await expect(page).toHaveURL(`${ANALYTICS}?days=all`);
+      await expect(page.getByRole("link", { name: "All time", exact: true })).toHaveAttribute("aria-current", "true");
+      await expect(page.getByText("Everything that the platform has counted")).toBeVisible();
+      await expect(page.getByText("The platform counted these figures")).toBeVisible();
+      const views = Number((await page.locator(".figures dd").first().innerText()).replaceAll(",", ""));
+      // More is counted meanwhile.
+      expect(views).toBeGreaterThan(sum(await emulator.pages(PROJECT, { from: day(400), to: day(1) })).total);
+      expect(views).toBeLessThanOrEqual(sum(await emulator.pages(PROJECT)).total);
+      await page.getByRole("link", { name: "Next", exact: true }).click();
+      await expect(page).toHaveURL(`${ANALYTICS}?days=all&page=2`);
+      await expect(page.getByText(/^Rows 51 to \d+$/)).toBeVisible();
+      await page.getByRole("link", { name: "Remove filter: All time" }).click();
+      await expect(page).toHaveURL(ANALYTICS);
+    });
+  });
+}
 
 test("range of two days is the sum of both", async ({ page, emulator }) => {
   const [first, second] = [day(9), day(8)];

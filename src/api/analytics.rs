@@ -16,7 +16,11 @@ use model::analytics::pages::PagesReport;
 use model::analytics::report::{AnalyticsReport, MatchingPages};
 use model::analytics::trend::Trend;
 #[cfg(feature = "ssr")]
-use model::analytics::{choice::Order, days::Days, query::AnalyticsQuery};
+use model::analytics::{
+    choice::Order,
+    days::{Days, Span},
+    query::AnalyticsQuery,
+};
 use model::error::AppError;
 use model::page_views::FetchedPageViews;
 #[cfg(feature = "ssr")]
@@ -26,7 +30,8 @@ use service::analytics::table_query::{TableQuery, word};
 #[cfg(feature = "ssr")]
 use service::response_size::shortened;
 
-/// Page views from the upstream. `from` and `to` are inclusive UTC days (`YYYY-MM-DD`), by default the last 28 days;
+/// Page views from the upstream. `from` and `to` are inclusive UTC days (`YYYY-MM-DD`), by default the last 28 days; `days` names
+/// a preset in place of them, or `all` for everything that the platform has counted;
 /// `limit` is 1..=250 (50), `offset` from 0 (0). `refresh` bypasses the cache, which costs a call; it
 /// needs the operator role.
 #[server(name = GetViews, prefix = "/api", endpoint = "analytics/views")]
@@ -37,11 +42,16 @@ pub async fn views(
     limit: Option<i64>,
     offset: Option<i64>,
     refresh: Option<bool>,
+    days: Option<String>,
 ) -> Result<FetchedPageViews, AppError> {
     let (caller, state) = guard::of::<GetViews>()?;
     let project = caller.project(&project)?;
-    let days = Days::parse(from.as_deref(), to.as_deref(), state.today())?;
-    let query = PageViewsQuery::new(project, days.range(), Paging::parse(limit, offset)?);
+    let span = match days {
+        Some(name) => Span::parse(&name, state.today())?,
+        None => Days::parse(from.as_deref(), to.as_deref(), state.today())?.into(),
+    };
+    let range = span.days().map(Days::range);
+    let query = PageViewsQuery::new(project, range, Paging::parse(limit, offset)?);
     let (views, person) = (&state.page_views, &caller.user.id);
     let found = match refresh.unwrap_or(false) {
         true => {

@@ -2,11 +2,12 @@
 
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
+use crate::ParseError;
 use crate::day::{Day, DayRange};
 
 /// A range relative to today; all of them end today.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
-#[strum(const_into_str)]
+#[strum(const_into_str, parse_err_ty = ParseError, parse_err_fn = not_a_preset)]
 pub enum Preset {
     #[strum(serialize = "today")]
     Today,
@@ -37,12 +38,7 @@ impl Preset {
         DayRange::ending(today, days)
     }
 
-    /// The first preset that covers exactly `range` today.
-    pub fn of(range: DayRange, today: Day) -> Option<Self> {
-        Self::ALL.into_iter().find(|preset| preset.range(today) == range)
-    }
-
-    /// The name in saved views.
+    /// The name in URLs and saved views.
     pub const fn word(self) -> &'static str {
         self.into_str()
     }
@@ -58,6 +54,10 @@ impl Preset {
     }
 }
 
+fn not_a_preset(_: &str) -> ParseError {
+    "The days are today, 7, 28, 90, month or all.".into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,14 +70,5 @@ mod tests {
     fn month_to_date_begins_on_the_first() {
         let range = Preset::MonthToDate.range(day("2026-11-21"));
         assert_eq!((range.from(), range.to()), (day("2026-11-01"), day("2026-11-21")));
-    }
-
-    #[test]
-    fn preset_is_found_by_its_range() {
-        let today = day("2026-11-21");
-        for preset in Preset::ALL {
-            assert_eq!(Preset::of(preset.range(today), today), Some(preset));
-        }
-        assert_eq!(Preset::of(DayRange::ending(day("2026-11-20"), 7), today), None);
     }
 }

@@ -14,8 +14,8 @@ pub struct PageFigures<'a> {
     pub counts: ViewCounts,
     /// Total views now and in the previous period.
     pub change: Option<(u64, u64)>,
-    /// The first and the last day of the figures.
-    pub days: (Day, Day),
+    /// The first and the last day of the figures; `None` for all time.
+    pub days: Option<(Day, Day)>,
 }
 
 /// `words`: the text beside the icon. It may be empty, because the link has an accessible name.
@@ -34,12 +34,11 @@ pub fn page_job_link(
 fn prompt(PageFigures { path, counts, change: changed, days }: &PageFigures) -> String {
     let changed = changed.filter(|(_, before)| *before > 0);
     let changed = changed.map(|(now, before)| format!(" ({} against the days before)", change(now, before)));
+    let days = days.map_or_else(|| " in all".to_owned(), |(from, to)| format!(" from {from} to {to}"));
     format!(
-        "{path} had {}{} from {} to {}: {} by people, {} by AI agents.\n\n",
+        "{path} had {}{}{days}: {} by people, {} by AI agents.\n\n",
         counted(counts.total, "view", "views"),
         changed.unwrap_or_default(),
-        days.0,
-        days.1,
         grouped(counts.human),
         grouped(counts.ai),
     )

@@ -27,8 +27,8 @@ pub const POSITION: &str = "pager-position";
 /// The properties of the table that do not depend on the query.
 pub struct About {
     pub project: String,
-    /// The first and the last day, both inclusive.
-    pub days: (Day, Day),
+    /// The first and the last day, both inclusive; `None` for all time.
+    pub days: Option<(Day, Day)>,
     pub may_start: bool,
     /// The URL of the published pages, to which a path is appended.
     pub site: Option<String>,

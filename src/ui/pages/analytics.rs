@@ -135,7 +135,7 @@ pub fn Analytics() -> impl IntoView {
             {bar::patterns()}
             <InPlace>
                 <div id=in_place::ID data-region="report" data-every=every>
-                    {page_head("Analytics", range::described(context.range(), context.today), range::ranges(&context))}
+                    {page_head("Analytics", range::described(&context), range::ranges(&context))}
                     {range::future_note(&context)}
                     {problem(refused)}
                     <div id=in_place::PROBLEM></div>
@@ -180,7 +180,7 @@ impl AnalyticsPage {
     /// What a saved view of this page stores. An invalid query is refused with its problem.
     fn to_saved(&self) -> String {
         match self.invalid {
-            None => self.query.to_saved(self.today),
+            None => self.query.to_saved(),
             Some(_) => self.search.clone(),
         }
     }
@@ -204,7 +204,7 @@ impl AnalyticsPage {
                 AnalyticsReport::Live(live) => live.is_incomplete(),
                 AnalyticsReport::Missing(_) => true,
                 AnalyticsReport::OnePage(report) => report.page.jobs.iter().any(|job| job.requested),
-                AnalyticsReport::Daily(_) => false,
+                AnalyticsReport::Daily(_) | AnalyticsReport::AllTime(_) => false,
             }
     }
 
@@ -221,8 +221,8 @@ impl AnalyticsPage {
     }
 
     /// The first and the last of these days.
-    fn days(&self) -> (Day, Day) {
-        self.range().map_or((self.today, self.today), |range| (range.from(), range.to()))
+    fn days(&self) -> Option<(Day, Day)> {
+        self.range().map(|range| (range.from(), range.to()))
     }
 }
 
@@ -231,7 +231,7 @@ fn lacks_comparison(report: &AnalyticsReport) -> bool {
     let pages = match report {
         AnalyticsReport::Daily(report) => &report.pages,
         AnalyticsReport::OnePage(report) => &report.pages,
-        AnalyticsReport::Live(_) | AnalyticsReport::Missing(_) => return false,
+        AnalyticsReport::Live(_) | AnalyticsReport::AllTime(_) | AnalyticsReport::Missing(_) => return false,
     };
     pages.comparison.is_none() && pages.earlier.is_none()
 }
@@ -252,6 +252,7 @@ fn body(context: &AnalyticsPage, report: Result<AnalyticsReport, AppError>) -> A
         Ok(AnalyticsReport::Daily(report)) => daily::report(context, &report),
         Ok(AnalyticsReport::OnePage(report)) => one_page::report(context, &report),
         Ok(AnalyticsReport::Live(report)) => live::report(context, &report),
+        Ok(AnalyticsReport::AllTime(report)) => live::all_time(context, &report),
         Ok(AnalyticsReport::Missing(report)) => {
             view! { {history_notice::no_figures(context, &report)} {one_page::live(context)} }.into_any()
         }
@@ -292,7 +293,7 @@ fn saved_views(context: &AnalyticsPage, views: &[SavedView]) -> AnyView {
     };
     saved_views_bar(&bar, |view| {
         let saved = request::read(&view.query);
-        match AnalyticsQuery::of_saved(|name| saved.get(name), context.today) {
+        match AnalyticsQuery::of(|name| saved.get(name), context.today) {
             Ok(query) => query.href(&context.project),
             // Its days have become too many since. The page shows the problem.
             Err(_) => format!("{}?{}", links::analytics(&context.project), view.query),

@@ -127,9 +127,12 @@ impl Upstream {
         query: &PageViewsQuery,
     ) -> Result<decode::PageViewsResponse, UpstreamError> {
         let mut url = self.url(&["v1", "analytics", query.project.as_str(), "views"]);
+        if let Some(range) = query.range {
+            url.query_pairs_mut()
+                .append_pair("dateFrom", &range.from().to_string())
+                .append_pair("dateTo", &range.to().plus_days(1).to_string());
+        }
         url.query_pairs_mut()
-            .append_pair("dateFrom", &query.range.from().to_string())
-            .append_pair("dateTo", &query.range.to().plus_days(1).to_string())
             .append_pair("limit", &query.limit.get().to_string())
             .append_pair("offset", &query.offset.to_string());
         let request = self.http.request(Method::GET, url);

@@ -23,7 +23,8 @@ use model::paging::{PageLimit, Paging};
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PageViewsQuery {
     pub project: ProjectId,
-    pub range: DayRange,
+    /// `None`: everything that the platform has counted.
+    pub range: Option<DayRange>,
     pub limit: PageLimit,
     pub offset: u64,
 }
@@ -49,7 +50,8 @@ const CACHED_BYTES: u64 = 32 * 1024 * 1024;
 const AFTER_A_FAILURE: Duration = Duration::from_secs(60);
 
 impl PageViewsQuery {
-    pub fn new(project: ProjectId, range: DayRange, Paging { limit, offset }: Paging) -> Self {
+    /// `range`: `None` for everything that the platform has counted.
+    pub fn new(project: ProjectId, range: Option<DayRange>, Paging { limit, offset }: Paging) -> Self {
         Self { project, range, limit, offset }
     }
 }
@@ -157,7 +159,7 @@ fn bytes(_: &PageViewsQuery, response: &FetchedPageViews) -> u32 {
     u32::try_from(size_of_val(response) + rows).unwrap_or(u32::MAX)
 }
 
-/// The lifetime of a fresh response: 15 minutes if the platform may still be counting the last day of the range, otherwise a day.
+/// The lifetime of a fresh response: 15 minutes if the platform may still be counting the last day of the range, also if it has none; otherwise a day.
 struct Freshness {
     clock: Clock,
 }
@@ -169,7 +171,9 @@ impl Expiry<PageViewsQuery, FetchedPageViews> for Freshness {
         _: &FetchedPageViews,
         _: Instant,
     ) -> Option<Duration> {
-        let minutes = if is_recent(query.range.to(), Day::of(self.clock.now())) { 15 } else { 24 * 60 };
+        let today = Day::of(self.clock.now());
+        let may_change = query.range.is_none_or(|range| is_recent(range.to(), today));
+        let minutes = if may_change { 15 } else { 24 * 60 };
         Some(Duration::from_secs(minutes * 60))
     }
 }
@@ -192,14 +196,16 @@ mod tests {
             stale: false,
             corrected: false,
         };
-        let minutes = |last: i64| {
+        let minutes = |range: Option<DayRange>| {
             let project = "docs".parse().unwrap_or_else(|error| panic!("{error}"));
-            let range = DayRange::ending(Day::of(noon).plus_days(last), 28);
             let query = PageViewsQuery::new(project, range, Paging::default());
             let lifetime = freshness.expire_after_create(&query, &response, Instant::now());
             lifetime.unwrap_or_default().as_secs() / 60
         };
         // A range into the future, today, yesterday, and the days before.
-        assert_eq!([2, 0, -1, -2, -3, -4, -28].map(minutes), [15, 15, 15, 15, 15, 1_440, 1_440]);
+        let last = |days: i64| Some(DayRange::ending(Day::of(noon).plus_days(days), 28));
+        let found = [2, 0, -1, -2, -3, -4, -28].map(|days| minutes(last(days)));
+        assert_eq!(found, [15, 15, 15, 15, 15, 1_440, 1_440]);
+        assert_eq!(minutes(None), 15, "all time");
     }
 }

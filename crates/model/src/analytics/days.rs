@@ -4,20 +4,81 @@ use crate::ParseError;
 use crate::day::{Day, DayRange, InvalidDay};
 use crate::preset::Preset;
 
-/// A range of days, and which of its ends the query names. The other ends follow the calendar.
+/// The days that a query is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Span {
+    Days(Days),
+    /// Everything that the platform has counted. Only the platform knows it.
+    AllTime,
+}
+
+/// A range of days, and how the query names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Days {
     range: DayRange,
-    names_from: bool,
-    names_to: bool,
+    named: Named,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Named {
+    /// By a preset, which follows the calendar.
+    Preset(Preset),
+    /// By these ends. The other end follows the calendar.
+    Ends { from: bool, to: bool },
+}
+
+impl Span {
+    /// The name of [`Span::AllTime`] in URLs and saved views.
+    pub const ALL_TIME: &str = "all";
+
+    /// Parses the name of a preset, or [`Self::ALL_TIME`].
+    pub fn parse(name: &str, today: Day) -> Result<Self, ParseError> {
+        match name.trim() {
+            Self::ALL_TIME => Ok(Self::AllTime),
+            name => Ok(Days::of(name.parse()?, today).into()),
+        }
+    }
+
+    /// A range of days; `None` for all time.
+    pub fn days(self) -> Option<Days> {
+        match self {
+            Self::Days(days) => Some(days),
+            Self::AllTime => None,
+        }
+    }
+
+    /// The requested days up to `today`; an error if all are later, and for all time.
+    pub fn until(self, today: Day) -> Result<DayRange, ParseError> {
+        match self {
+            Self::Days(days) => days.until(today),
+            Self::AllTime => Err("Only the platform knows the figures of all time. Choose days.".into()),
+        }
+    }
+
+    /// The name of the preset, or of all time. `None` for the default preset, and for days that are named by their ends.
+    pub fn word(self) -> Option<&'static str> {
+        match self {
+            Self::Days(days) => days.preset().filter(|preset| *preset != Preset::DEFAULT).map(Preset::word),
+            Self::AllTime => Some(Self::ALL_TIME),
+        }
+    }
+}
+
+impl From<Days> for Span {
+    fn from(days: Days) -> Self {
+        Self::Days(days)
+    }
 }
 
 impl Days {
     /// Both ends inclusive; by default up to `today`, and as many days as the default preset has.
     pub fn new(from: Option<Day>, to: Option<Day>, today: Day) -> Result<Self, InvalidDay> {
+        if from.is_none() && to.is_none() {
+            return Ok(Self::of(Preset::DEFAULT, today));
+        }
         let last = to.unwrap_or(today);
         let range = DayRange::new(from.unwrap_or(Preset::DEFAULT.range(last).from()), last)?;
-        Ok(Self { range, names_from: from.is_some(), names_to: to.is_some() })
+        Ok(Self { range, named: Named::Ends { from: from.is_some(), to: to.is_some() } })
     }
 
     /// The same of texts. An empty one names no day.
@@ -27,10 +88,16 @@ impl Days {
         Self::new(day(from)?, day(to)?, today)
     }
 
-    /// The days of a preset. A query names no day of the default one.
     pub fn of(preset: Preset, today: Day) -> Self {
-        let is_named = preset != Preset::DEFAULT;
-        Self { range: preset.range(today), names_from: is_named, names_to: is_named }
+        Self { range: preset.range(today), named: Named::Preset(preset) }
+    }
+
+    /// The preset that names these days.
+    pub fn preset(self) -> Option<Preset> {
+        match self.named {
+            Named::Preset(preset) => Some(preset),
+            Named::Ends { .. } => None,
+        }
     }
 
     /// All requested days, also those in the future.
@@ -46,19 +113,19 @@ impl Days {
 
     /// The first day, if the query names it.
     pub fn named_from(self) -> Option<Day> {
-        self.names_from.then(|| self.range.from())
+        matches!(self.named, Named::Ends { from: true, .. }).then(|| self.range.from())
     }
 
     /// The last day, if the query names it.
     pub fn named_to(self) -> Option<Day> {
-        self.names_to.then(|| self.range.to())
+        matches!(self.named, Named::Ends { to: true, .. }).then(|| self.range.to())
     }
 }
 
-/// These days, by their names.
+/// These days, named by both ends.
 impl From<DayRange> for Days {
     fn from(range: DayRange) -> Self {
-        Self { range, names_from: true, names_to: true }
+        Self { range, named: Named::Ends { from: true, to: true } }
     }
 }
 
@@ -82,6 +149,19 @@ mod tests {
             (days.named_from(), days.named_to(), days),
             (None, None, Days::of(Preset::DEFAULT, today()))
         );
+    }
+
+    #[test]
+    fn name_of_a_preset_or_of_all_time_is_parsed() {
+        for preset in Preset::ALL {
+            let span = Span::parse(preset.word(), today()).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(span, Days::of(preset, today()).into());
+            assert_eq!(span.word(), Some(preset.word()).filter(|_| preset != Preset::DEFAULT));
+        }
+        assert_eq!(Span::parse("all", today()), Ok(Span::AllTime));
+        assert_eq!((Span::AllTime.word(), Span::AllTime.days()), (Some("all"), None));
+        let refused = Span::parse("week", today()).map_err(|error| error.to_string());
+        assert_eq!(refused, Err("The days are today, 7, 28, 90, month or all.".to_owned()));
     }
 
     #[test]

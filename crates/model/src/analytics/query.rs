@@ -1,13 +1,12 @@
 //! The filters of the analytics page, as encoded in its URL and in saved views. Pure.
 
 use super::choice::{Compare, Order, Sort, Tab};
-use super::days::Days;
+use super::days::{Days, Span};
 use crate::ParseError;
 use crate::day::{Day, DayRange};
 use crate::links;
 use crate::paging::PageLimit;
 use crate::preset::Preset;
-use crate::url_encoding::with_query;
 
 pub const DEFAULT_SIZE: i64 = PageLimit::DEFAULT.get() as i64;
 
@@ -19,8 +18,8 @@ pub const MATCHING: &str = "matching";
 /// The most chosen pages in a URL: a batch has no more jobs.
 pub const PICKED_MAX: usize = 200;
 
-/// The field of a saved view with the name of a preset, so that “last 7 days” moves with the calendar.
-const DAYS: &str = "days";
+/// The field with the name of a preset, so that “last 7 days” moves with the calendar. It precedes `from` and `to`.
+pub const DAYS: &str = "days";
 
 /// How a column shows views by people and by AI agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +31,7 @@ pub enum Form {
 /// The filters. The server validates the folder and the page size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnalyticsQuery {
-    pub days: Days,
+    pub days: Span,
     pub compare: Compare,
     pub tab: Tab,
     /// One documentation page, shown with its own report.
@@ -61,7 +60,7 @@ pub struct InvalidQuery {
     pub rest: AnalyticsQuery,
 }
 
-/// Days as typed.
+/// Days as typed. Neither, if the name of a preset is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TypedDays {
     pub from: Option<String>,
@@ -70,9 +69,9 @@ pub struct TypedDays {
 
 impl AnalyticsQuery {
     /// All pages over these days.
-    pub fn new(days: Days) -> Self {
+    pub fn new(days: impl Into<Span>) -> Self {
         Self {
-            days,
+            days: days.into(),
             compare: Compare::default(),
             tab: Tab::default(),
             path: None,
@@ -90,18 +89,26 @@ impl AnalyticsQuery {
     pub fn of(given: impl Fn(&str) -> Option<String>, today: Day) -> Result<Self, Box<InvalidQuery>> {
         let given = |name: &str| given(name).filter(|value| !value.trim().is_empty());
         let rest = Self::without_days_and_order(given, today);
-        let (from, to) = (given("from"), given("to"));
-        let query = match Days::parse(from.as_deref(), to.as_deref(), today) {
+        let query = match Self::span(given, today) {
             Ok(days) => Self { days, ..rest },
-            Err(error) => {
-                let (problem, days) = (error.to_string().into(), Some(TypedDays { from, to }));
-                return Err(Box::new(InvalidQuery { problem, days, rest }));
+            Err((problem, days)) => {
+                return Err(Box::new(InvalidQuery { problem, days: Some(days), rest }));
             }
         };
         match Order::parse(given("sort").as_deref()) {
             Ok(order) => Ok(query.in_order(order)),
             Err(problem) => Err(Box::new(InvalidQuery { problem, days: None, rest: query })),
         }
+    }
+
+    fn span(given: impl Fn(&str) -> Option<String>, today: Day) -> Result<Span, (ParseError, TypedDays)> {
+        if let Some(name) = given(DAYS) {
+            return Span::parse(&name, today)
+                .map_err(|problem| (problem, TypedDays { from: None, to: None }));
+        }
+        let (from, to) = (given("from"), given("to"));
+        let days = Days::parse(from.as_deref(), to.as_deref(), today);
+        days.map(Span::from).map_err(|error| (error.to_string().into(), TypedDays { from, to }))
     }
 
     /// The filters for which any text is valid.
@@ -156,31 +163,18 @@ impl AnalyticsQuery {
         first.filter(|(name, value)| !value.is_empty() && !but.contains(name)).collect()
     }
 
-    /// The requested days up to today; `None` if all are in the future.
+    /// The requested days up to today; `None` if all are in the future, and for all time.
     pub fn range(&self, today: Day) -> Option<DayRange> {
-        self.days.range().until(today)
+        self.days.days()?.range().until(today)
     }
 
-    /// The query string of a saved view: first page, with the name of a preset in place of its days.
-    pub fn to_saved(&self, today: Day) -> String {
-        let first = self.on_page(1).picking(Vec::new());
-        let Some(preset) = Preset::of(self.days.range(), today) else { return first.query_string() };
-        let days = if preset == Preset::DEFAULT { "" } else { preset.word() };
-        let rest = first.over(Days::of(Preset::DEFAULT, today)).query_string();
-        let named = with_query("", &[(DAYS, days)]);
-        let parts = [named.trim_start_matches('?'), &rest];
-        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("&")
+    pub fn is_of_all_time(&self) -> bool {
+        self.days == Span::AllTime
     }
 
-    /// The query of a saved view, with presets evaluated for `today`; `given` returns the value of a stored field.
-    pub fn of_saved(given: impl Fn(&str) -> Option<String>, today: Day) -> Result<Self, Box<InvalidQuery>> {
-        match given(DAYS).and_then(|word| word.parse::<Preset>().ok()) {
-            None => Self::of(given, today),
-            Some(preset) => {
-                let rest = Self::of(|name| given(name).filter(|_| !["from", "to"].contains(&name)), today)?;
-                Ok(rest.over(preset.range(today).into()))
-            }
-        }
+    /// The query string of a saved view: its first page, without chosen pages.
+    pub fn to_saved(&self) -> String {
+        self.on_page(1).picking(Vec::new()).query_string()
     }
 
     pub fn on_page(&self, page: i64) -> Self {
@@ -188,10 +182,10 @@ impl AnalyticsQuery {
     }
 
     /// Over other days, from the first page. An invalid page size is replaced by the default.
-    pub fn over(&self, days: Days) -> Self {
+    pub fn over(&self, days: impl Into<Span>) -> Self {
         let limit =
             if (1..=i64::from(PageLimit::MAX)).contains(&self.limit) { self.limit } else { DEFAULT_SIZE };
-        Self { days, page: 1, limit, ..self.clone() }
+        Self { days: days.into(), page: 1, limit, ..self.clone() }
     }
 
     /// The order in which a column sorts the rows; `None` on a tab with an order of its own.
@@ -289,17 +283,19 @@ impl AnalyticsQuery {
     }
 
     /// Names and values; the value is empty for a default.
-    fn fields(&self) -> [(&'static str, String); 11] {
+    fn fields(&self) -> [(&'static str, String); 12] {
         let text = |field: &Option<String>| field.clone().unwrap_or_default();
         let number =
             |value: i64, default: i64| if value == default { String::new() } else { value.to_string() };
         let chart = if self.form == Form::Side { "side" } else { "" };
         let day = |day: Option<Day>| day.map(|day| day.to_string()).unwrap_or_default();
+        let days = self.days.days();
         let sort = self.sort.map(|order| order.to_string());
         let word = |word: &str, default: &str| if word == default { String::new() } else { word.to_owned() };
         [
-            ("from", day(self.days.named_from())),
-            ("to", day(self.days.named_to())),
+            (DAYS, self.days.word().unwrap_or_default().to_owned()),
+            ("from", day(days.and_then(Days::named_from))),
+            ("to", day(days.and_then(Days::named_to))),
             ("compare", word(self.compare.as_str(), Compare::default().as_str())),
             ("tab", word(self.tab.as_str(), Tab::default().as_str())),
             ("path", text(&self.path)),
@@ -388,7 +384,7 @@ mod tests {
         assert_eq!(query.on_page(4).href("docs"), "/p/docs/analytics?tab=new&page=4&pick=/a&pick=/b%20c");
         let hidden = query.hidden_fields(&["q"]);
         assert_eq!(hidden.iter().filter(|(name, _)| *name == PICK).count(), 2, "{hidden:?}");
-        assert_eq!(query.to_saved(today()), "tab=new");
+        assert_eq!(query.to_saved(), "tab=new");
         assert_eq!(query.export_href("docs", "csv"), "/p/docs/analytics/export.csv?tab=new");
     }
 
@@ -421,7 +417,7 @@ mod tests {
     #[test]
     fn other_days_start_on_the_first_page() {
         let days = DayRange::parse("2026-11-01", "2026-11-21").unwrap_or_else(|error| panic!("{error}"));
-        let href = query(&[("page", "3"), ("limit", "25")]).over(days.into()).href("docs");
+        let href = query(&[("page", "3"), ("limit", "25")]).over(Days::from(days)).href("docs");
         assert_eq!(href, "/p/docs/analytics?from=2026-11-01&to=2026-11-21&limit=25");
         for limit in ["0", "251", "-1"] {
             assert_eq!(
@@ -467,30 +463,56 @@ mod tests {
         assert_eq!(query(&[]).export_href("docs", "json"), "/p/docs/analytics/export.json");
     }
 
-    /// The URL that a saved view opens on `today`.
-    fn opened(saved: &str, today: Day) -> String {
+    /// The URL that a saved view opens on `today`, and its days.
+    fn opened(saved: &str, today: Day) -> (String, Option<DayRange>) {
         let fields: Vec<_> = saved.split('&').filter_map(|field| field.split_once('=')).collect();
         let given = |name: &str| {
             fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value.replace("%26", "&"))
         };
-        let query = AnalyticsQuery::of_saved(given, today);
-        query.unwrap_or_else(|invalid| panic!("{}", invalid.problem)).href("docs")
+        let query = AnalyticsQuery::of(given, today).unwrap_or_else(|invalid| panic!("{}", invalid.problem));
+        (query.href("docs"), query.range(today))
     }
 
     #[test]
-    fn saved_view_stores_the_name_of_a_preset() {
-        let (today, later) = (today(), day("2026-12-05"));
-        let saved = |fields: &[(&str, &str)]| query(fields).to_saved(today);
-        let days = [("from", "2026-11-15"), ("to", "2026-11-21")];
-        let week = saved(&[days[0], days[1], ("sort", "share"), ("page", "3")]);
-        assert_eq!(week, "days=7&sort=share");
-        assert_eq!(opened(&week, later), "/p/docs/analytics?from=2026-11-29&to=2026-12-05&sort=share");
-        let month = saved(&[("from", "2026-11-01"), ("to", "2026-11-21")]);
-        assert_eq!(opened(&month, later), "/p/docs/analytics?from=2026-12-01&to=2026-12-05");
-        assert_eq!(saved(&[("folder", "/guides")]), "folder=/guides");
-        assert_eq!(opened("folder=/guides", later), "/p/docs/analytics?folder=/guides");
-        let default = [("from", "2026-10-25"), ("to", "2026-11-21"), ("page", "2")];
-        assert_eq!((saved(&[]), saved(&default)), (String::new(), String::new()));
+    fn preset_stays_a_preset_in_urls_and_saved_views() {
+        // On these days, the month to date has as many days as another preset.
+        for today in ["2026-11-01", "2026-11-07", "2026-11-28", "2026-12-05"].map(day) {
+            for preset in Preset::ALL {
+                let chosen = query(&[("sort", "share"), ("page", "3")]).over(Days::of(preset, today));
+                let url = chosen.href("docs");
+                let name = if preset == Preset::DEFAULT { "" } else { &format!("days={}&", preset.word()) };
+                assert_eq!(url, format!("/p/docs/analytics?{name}sort=share"));
+                let later = today.plus_days(10);
+                let (found, range) = opened(&chosen.to_saved(), later);
+                assert_eq!((found, range), (url, Some(preset.range(later))), "{today} {preset:?}");
+            }
+        }
+        assert_eq!(query(&[("folder", "/guides")]).to_saved(), "folder=/guides");
+        assert_eq!(
+            (query(&[]).to_saved(), query(&[("days", "28")]).to_saved()),
+            (String::new(), String::new())
+        );
+    }
+
+    #[test]
+    fn all_time_has_no_range() {
+        let all = query(&[("days", "all"), ("page", "2")]);
+        assert!(all.is_of_all_time());
+        assert_eq!(
+            (all.range(today()), all.href("docs").as_str()),
+            (None, "/p/docs/analytics?days=all&page=2")
+        );
+        assert_eq!(all.over(Days::of(Preset::DEFAULT, today())).href("docs"), "/p/docs/analytics");
+    }
+
+    #[test]
+    fn name_of_a_preset_precedes_days_and_must_be_known() {
+        let both = query(&[("days", "7"), ("from", "yesterday"), ("to", "2026-11-01")]);
+        assert_eq!(both.range(today()), Some(Preset::Days7.range(today())));
+        let Err(invalid) = parse(&[("days", "week"), ("q", "sdk")]) else { panic!("no preset") };
+        assert_eq!(invalid.problem.to_string(), "The days are today, 7, 28, 90, month or all.");
+        assert_eq!(invalid.days, Some(TypedDays { from: None, to: None }));
+        assert_eq!(invalid.rest.href("docs"), "/p/docs/analytics?q=sdk");
     }
 
     #[test]
@@ -506,15 +528,15 @@ mod tests {
         assert_eq!(days(&[("to", "2026-11-30")]).map(|[from, _]| from).as_deref(), Some("2026-11-03"));
         assert_eq!(days(&[("from", "2026-11-22"), ("to", "2026-11-30")]), None);
         // A saved view stores the days as requested.
-        assert_eq!(query(&november).to_saved(today), "from=2026-11-01&to=2026-11-30");
+        assert_eq!(query(&november).to_saved(), "from=2026-11-01&to=2026-11-30");
     }
 
     #[test]
     fn saved_view_stores_other_days_unchanged() {
         let fields = [("from", "2026-11-02"), ("to", "2026-11-08"), ("q", "a&b")];
-        let saved = query(&fields).to_saved(today());
+        let saved = query(&fields).to_saved();
         assert_eq!(saved, "from=2026-11-02&to=2026-11-08&q=a%26b");
-        assert_eq!(opened(&saved, day("2027-01-01")), format!("/p/docs/analytics?{saved}"));
+        assert_eq!(opened(&saved, day("2027-01-01")).0, format!("/p/docs/analytics?{saved}"));
     }
 
     #[test]

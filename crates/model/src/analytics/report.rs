@@ -3,6 +3,7 @@
 use super::effect::JobEffect;
 use super::pages::{PageRow, PagesReport};
 use super::trend::Trend;
+use crate::day::Day;
 use crate::history::{HistoryState, Missing};
 use crate::page_views::{FetchedPageViews, PageViews, ViewCounts};
 use crate::time::Timestamp;
@@ -16,6 +17,8 @@ pub enum AnalyticsReport {
     OnePage(Box<OnePageReport>),
     /// Days of the range are missing, so the figures come from the platform.
     Live(Box<LiveReport>),
+    /// Everything that the platform has counted.
+    AllTime(Box<AllTimeReport>),
     /// Days of the range are missing, and the platform cannot answer: it counts only the whole project.
     Missing(Box<MissingReport>),
 }
@@ -52,6 +55,28 @@ pub struct LiveReport {
     pub missing: Option<Missing>,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AllTimeReport {
+    pub views: FetchedPageViews,
+    pub since: CountedSince,
+}
+
+/// Since when the platform counts views, as far as the daily history shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CountedSince {
+    /// The first day with views, and how many days directly before it are stored without any, at least one.
+    Day(Day, u32),
+    /// The oldest stored day has views, or none has: the platform may have counted before.
+    Unknown,
+}
+
+impl CountedSince {
+    /// `empty`: how many days directly before `first` are stored without views.
+    pub fn of(first: Day, empty: u32) -> Self {
+        if empty > 0 { Self::Day(first, empty) } else { Self::Unknown }
+    }
+}
+
 /// The pages that match a query, for a selection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MatchingPages {
@@ -76,6 +101,7 @@ impl AnalyticsReport {
             Self::Daily(report) => Some(PagesTable::from(&report.pages)),
             Self::OnePage(report) => Some(PagesTable::from(&report.pages)),
             Self::Live(report) => Some(PagesTable::from(&report.views)),
+            Self::AllTime(report) => Some(PagesTable::from(&report.views)),
             Self::Missing(_) => None,
         }
     }

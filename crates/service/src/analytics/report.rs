@@ -10,7 +10,7 @@ use clients::upstream::page_views::{PageViewsCache, PageViewsQuery};
 use model::ParseError;
 use model::analytics::query::AnalyticsQuery;
 use model::analytics::report::{
-    AnalyticsReport, DailyReport, LiveReport, MatchingPages, MissingReport, OnePageReport,
+    AllTimeReport, AnalyticsReport, DailyReport, LiveReport, MatchingPages, MissingReport, OnePageReport,
 };
 use model::day::{Day, DayRange};
 use model::error::{AppError, ErrorCode};
@@ -40,6 +40,9 @@ impl Reports {
         query: AnalyticsQuery,
     ) -> Result<AnalyticsReport, AppError> {
         let request = self.request(caller, project, query);
+        if request.query.is_of_all_time() {
+            return Ok(AnalyticsReport::AllTime(Box::new(request.all_time().await?)));
+        }
         match request.daily_if_stored().await? {
             Some(report) => Ok(report),
             None if request.query.needs_history() => request.missing().await,
@@ -117,7 +120,7 @@ impl ReportRequest<'_> {
 
     async fn live(&self) -> Result<LiveReport, AppError> {
         let history = &self.services.history;
-        let views = self.views().await?;
+        let views = self.views(Some(self.range()?)).await?;
         let missing = match self.query.range(self.today) {
             Some(range) => Some(history.missing(self.project, range).await?),
             None => None,
@@ -125,8 +128,22 @@ impl ReportRequest<'_> {
         Ok(LiveReport { views, history: history.state(self.project).await?, missing })
     }
 
-    async fn views(&self) -> Result<FetchedPageViews, AppError> {
-        let (views, query) = (&self.services.page_views, self.page_views_query()?);
+    /// Totals and pages of everything that the platform has counted.
+    async fn all_time(&self) -> Result<AllTimeReport, AppError> {
+        if self.query.needs_history() {
+            return Err(AppError::bad_input(
+                "All time has the figures of all pages together. Choose days for a page, a folder, a search or a tab.",
+            ));
+        }
+        let views = self.views(None).await?;
+        let since = self.services.history.counted_since(self.project).await?;
+        Ok(AllTimeReport { views, since })
+    }
+
+    /// `range`: `None` for all time.
+    async fn views(&self, range: Option<DayRange>) -> Result<FetchedPageViews, AppError> {
+        let query = PageViewsQuery::new(self.project.clone(), range, self.paging()?);
+        let views = &self.services.page_views;
         // A page that refreshes itself makes no upstream call, however long it is open.
         match self.caller.is_refresh {
             true => views.known(query, &self.caller.user.id).await,
@@ -139,10 +156,6 @@ impl ReportRequest<'_> {
         let query = TableQuery::new(self.project.clone(), self.range()?, self.paging()?);
         let query = query.narrowed(given.q.as_deref(), given.folder.as_deref())?;
         Ok(query.sorted(given.order()).compared(given.compare, given.tab))
-    }
-
-    fn page_views_query(&self) -> Result<PageViewsQuery, AppError> {
-        Ok(PageViewsQuery::new(self.project.clone(), self.range()?, self.paging()?))
     }
 
     fn range(&self) -> Result<DayRange, ParseError> {

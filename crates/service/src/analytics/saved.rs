@@ -12,11 +12,11 @@ const QUERY_MAX_BYTES: usize = 2_000;
 /// The canonical form of `query_string`, which comes from the analytics page or is already canonical. Validates without
 /// an upstream call.
 pub fn to_saved(today: Day, query_string: &str) -> Result<String, AppError> {
-    let query = AnalyticsQuery::of_saved(given(query_string), today).map_err(|invalid| invalid.problem)?;
+    let query = AnalyticsQuery::of(given(query_string), today).map_err(|invalid| invalid.problem)?;
     Paging::parse(Some(query.limit), Some(query.offset()))?;
     query.folder.as_deref().map(Folder::parse).transpose()?;
     Selection::parse(query.path.as_deref())?;
-    let saved = query.to_saved(today);
+    let saved = query.to_saved();
     if saved.len() > QUERY_MAX_BYTES {
         return Err(AppError::bad_input("This view is too long to save. Use a shorter search or path."));
     }
@@ -32,7 +32,7 @@ fn given(query_string: &str) -> impl Fn(&str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use model::analytics::choice::{Compare, Sort, Tab};
-    use model::analytics::days::Days;
+    use model::analytics::days::{Days, Span};
     use model::analytics::query::{Form, PICK};
     use model::preset::Preset;
     use proptest::prelude::*;
@@ -45,7 +45,7 @@ mod tests {
         "2026-11-21".parse().unwrap_or_else(|error| panic!("{error}"))
     }
 
-    fn any_days() -> impl Strategy<Value = Days> {
+    fn any_days() -> impl Strategy<Value = Span> {
         let range = (-400_i64..400, 0_i64..1_100).prop_map(|(first, more)| {
             let from = today().plus_days(first);
             Days::new(Some(from), Some(from.plus_days(more)), today())
@@ -57,7 +57,7 @@ mod tests {
             Days::new(from, to, today()).unwrap_or_else(|error| panic!("{error}"))
         });
         let preset = select(Preset::VARIANTS).prop_map(|preset| Days::of(preset, today()));
-        prop_oneof![range, one_end, preset]
+        prop_oneof![prop_oneof![range, one_end, preset].prop_map(Span::from), Just(Span::AllTime)]
     }
 
     fn any_text() -> impl Strategy<Value = Option<String>> {
@@ -96,10 +96,10 @@ mod tests {
 
         #[test]
         fn saved_query_is_parsed_to_the_same_days_and_saved_alike(query in any_query()) {
-            let saved = query.to_saved(today());
-            let parsed = AnalyticsQuery::of_saved(given(&saved), today());
-            let found = parsed.map(|query| (query.days.range(), query.order(), query.to_saved(today())));
-            prop_assert_eq!(found, Ok((query.days.range(), query.order(), saved)));
+            let saved = query.to_saved();
+            let parsed = AnalyticsQuery::of(given(&saved), today());
+            let found = parsed.map(|query| (query.days, query.order(), query.to_saved()));
+            prop_assert_eq!(found, Ok((query.days, query.order(), saved)));
         }
     }
 }

@@ -88,7 +88,7 @@ impl History {
         let pages = next.partial_day.as_ref().map_or(0, |partial_day| partial_day.pages);
         let query = PageViewsQuery {
             project: project.clone(),
-            range: DayRange::ending(next.day, 1),
+            range: Some(DayRange::ending(next.day, 1)),
             limit,
             offset: u64::from(pages) * u64::from(limit.get()),
         };

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::{History, backoff, finality};
 use crate::retention;
 use clients::upstream::governor::Scope;
+use model::analytics::report::CountedSince;
 use model::budget::Meter;
 use model::day::{Day, DayRange};
 use model::error::AppError;
@@ -16,9 +17,11 @@ use model::paging::PageLimit;
 use model::time::Timestamp;
 use store::Authority;
 use store::StoreError;
-use store::page_views::history::Extent;
+use store::page_views::history::{Extent, FetchedDay};
 
 const MOST_MARKED: u32 = 20;
+/// How many days before the first one with views are examined.
+const DAYS_BEFORE: i64 = 28;
 /// The approximate duration of a call with the pause after it, while the budget has room.
 const MILLIS_OF_A_CALL: u64 = 500;
 
@@ -146,6 +149,17 @@ impl History {
         Ok(Missing { days, calls, requested })
     }
 
+    /// Since when the platform counts views, as far as the stored days show it.
+    pub async fn counted_since(&self, project: &ProjectId) -> Result<CountedSince, AppError> {
+        let Some(first) = self.store.first_day_with_views(project).await? else {
+            return Ok(CountedSince::Unknown);
+        };
+        let before = DayRange::ending(first.plus_days(-1), DAYS_BEFORE);
+        let stored = self.store.fetched_days(project, before).await?;
+        let empty = stored.iter().zip(1..).take_while(|(day, ago)| is_empty(day, first.plus_days(-ago)));
+        Ok(CountedSince::of(first, empty.count() as u32))
+    }
+
     /// Requests that days of a range are fetched first.
     pub async fn request_days(
         &self,
@@ -266,4 +280,9 @@ impl History {
         let at = self.resumes_at(project, limits, now)?.to_datetime();
         Some(format!("{why}. The next try is at {:02}:{:02} UTC.", at.hour(), at.minute()))
     }
+}
+
+/// Whether this is `day`, without views, and without doubt about that.
+fn is_empty(stored: &FetchedDay, day: Day) -> bool {
+    stored.day == day && stored.totals.total == 0 && stored.mark.is_none()
 }

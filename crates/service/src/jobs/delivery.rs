@@ -256,7 +256,7 @@ impl Jobs {
         };
         let query = PageViewsQuery {
             project: project.clone(),
-            range: DayRange::ending(Day::of(self.clock.now()), 1),
+            range: Some(DayRange::ending(Day::of(self.clock.now()), 1)),
             limit: PageLimit::SMALLEST,
             offset: 0,
         };

@@ -106,6 +106,17 @@ impl Store {
         row.map(|row| Ok((word(&row, "first")?, word(&row, "last")?))).transpose()
     }
 
+    /// The oldest stored day with views.
+    pub async fn first_day_with_views(&self, project: &ProjectId) -> Result<Option<Day>, StoreError> {
+        let row = sqlx::query(
+            "SELECT MIN(day) AS first FROM history_days WHERE project = $1 AND total > 0 HAVING COUNT(*) > 0",
+        )
+        .bind(project.as_str())
+        .fetch_optional(&self.pool)
+        .await?;
+        row.map(|row| word(&row, "first")).transpose()
+    }
+
     /// When a final day was last fetched again, at or before `latest`.
     pub async fn last_check(
         &self,

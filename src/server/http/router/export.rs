@@ -15,8 +15,9 @@ use serde::Deserialize;
 use crate::server::request::error_response::{ErrorResponse, in_words};
 use crate::server::state::AppState;
 use model::analytics::choice::Order;
-use model::analytics::days::Days;
+use model::analytics::days::{Days, Span};
 use model::audit::{Action, AuditEvent};
+use model::day::Day;
 use model::error::AppError;
 use model::paging::Paging;
 use service::analytics::export::ExportKind;
@@ -27,6 +28,7 @@ use service::sheet::{Chunks, Format};
 /// The query of the analytics page; its paging is ignored.
 #[derive(Debug, Deserialize)]
 struct Fields {
+    days: Option<String>,
     from: Option<String>,
     to: Option<String>,
     q: Option<String>,
@@ -58,10 +60,9 @@ async fn export(request: ExportRequest, format: Format) -> Result<Response, Erro
     let Query(fields) =
         fields.map_err(|_| AppError::bad_input("Each field of the address may occur only once."))?;
     let project = caller.project(&project)?;
-    let (from, to) = (fields.from.as_deref(), fields.to.as_deref());
     let today = state.today();
-    let range = Days::parse(from, to, today)?.until(today)?;
-    let query = TableQuery::new(project.clone(), range, Paging::default())
+    let span = fields.span(today)?;
+    let query = TableQuery::new(project.clone(), span.until(today)?, Paging::default())
         .narrowed(fields.q.as_deref(), fields.folder.as_deref())?
         .sorted(Order::parse(fields.sort.as_deref())?)
         .compared(word(fields.compare.as_deref())?, word(fields.tab.as_deref())?);
@@ -71,6 +72,15 @@ async fn export(request: ExportRequest, format: Format) -> Result<Response, Erro
     let event = AuditEvent::new(Action::Export).in_project(&project).with_detail(&export.name);
     state.store.record_often(caller.authority(), &event).await?;
     Ok(file(&export.name, format, export.body, permit))
+}
+
+impl Fields {
+    fn span(&self, today: Day) -> Result<Span, AppError> {
+        match self.days.as_deref().filter(|name| !name.is_empty()) {
+            Some(name) => Ok(Span::parse(name, today)?),
+            None => Ok(Days::parse(self.from.as_deref(), self.to.as_deref(), today)?.into()),
+        }
+    }
 }
 
 /// A download named `name`, which must not need quoting. `permit` is released when the body was sent or the client

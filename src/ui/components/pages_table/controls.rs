@@ -15,7 +15,7 @@ use crate::ui::components::live_source::live_source;
 use crate::ui::components::localized::written;
 use model::analytics::choice::{Sort, Tab};
 use model::analytics::pages::VIEWS_MIN;
-use model::analytics::query::AnalyticsQuery;
+use model::analytics::query::{AnalyticsQuery, DAYS};
 use model::analytics::report::TableSource;
 use model::links;
 
@@ -137,9 +137,10 @@ fn refresh(about: &About, query: &AnalyticsQuery) -> impl IntoView + use<> {
         ("offset", query.offset().to_string()),
         ("refresh", "true".to_owned()),
     ];
-    if query.days.named_from().is_some() || query.days.named_to().is_some() {
-        let (from, to) = about.days;
-        hidden.extend([("from", from.to_string()), ("to", to.to_string())]);
+    match (query.days.word(), about.days) {
+        (Some(name), _) => hidden.push((DAYS, name.to_owned())),
+        (None, Some((from, to))) => hidden.extend([("from", from.to_string()), ("to", to.to_string())]),
+        (None, None) => {}
     }
     let button = view! { <button class="quiet-link" type="submit">"Refresh (uses 1 call)"</button> };
     post_form("refresh", GetViews::PATH, hidden, button)

@@ -5,8 +5,9 @@ use leptos::prelude::*;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::localized;
 use crate::ui::pages::analytics::AnalyticsPage;
+use crate::ui::pages::analytics::range::ALL_TIME;
 use model::analytics::choice::Compare;
-use model::analytics::days::Days;
+use model::analytics::days::{Days, Span};
 use model::analytics::query::AnalyticsQuery;
 use model::preset::Preset;
 
@@ -31,13 +32,11 @@ pub(super) fn chips(context: &AnalyticsPage) -> Option<AnyView> {
 fn applied(context: &AnalyticsPage) -> Vec<(&'static str, AnyView, AnalyticsQuery)> {
     let AnalyticsPage { query, today, .. } = context;
     let mut chips = Vec::new();
-    if let Some(range) = context.range().filter(|range| *range != Preset::DEFAULT.range(*today)) {
-        let name = match Preset::of(range, *today) {
-            Some(preset) => preset.label().into_any(),
-            None if range.days() == 1 => localized::day(range.from()).into_any(),
-            None => localized::days(range.from(), range.to()).into_any(),
-        };
+    if let Some(name) = days(context) {
         chips.push(("chip-days", name, query.over(Days::of(Preset::DEFAULT, *today))));
+    }
+    if query.is_of_all_time() {
+        return chips;
     }
     if query.compare != Compare::default() {
         let name = match query.compare {
@@ -56,4 +55,15 @@ fn applied(context: &AnalyticsPage) -> Vec<(&'static str, AnyView, AnalyticsQuer
         chips.push(("chip-search", format!("Search: {search}").into_any(), query.unsearched()));
     }
     chips
+}
+
+/// The days, unless they are the default ones.
+fn days(context: &AnalyticsPage) -> Option<AnyView> {
+    let Span::Days(days) = context.query.days else { return Some(ALL_TIME.into_any()) };
+    match (days.preset(), context.range()) {
+        (Some(Preset::DEFAULT), _) | (None, None) => None,
+        (Some(preset), _) => Some(preset.label().into_any()),
+        (None, Some(range)) if range.days() == 1 => Some(localized::day(range.from()).into_any()),
+        (None, Some(range)) => Some(localized::days(range.from(), range.to()).into_any()),
+    }
 }

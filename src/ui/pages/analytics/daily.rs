@@ -111,8 +111,8 @@ pub(super) fn provenance(context: &AnalyticsPage, pages: &PagesReport) -> AnyVie
         ),
         None => None,
     };
-    let warning =
-        pages.comparison.as_ref().and_then(|comparison| ai_warning(comparison.from, context.days().1));
+    let compared_until = pages.comparison.as_ref().zip(context.range());
+    let warning = compared_until.and_then(|(comparison, range)| ai_warning(comparison.from, range.to()));
     view! {
         <p class="provenance">
             "From the daily history (UTC days)" {updated} {compared} {provisional_days(&pages.provisional_days, context.today)}

@@ -3,26 +3,60 @@
 use leptos::prelude::*;
 
 use crate::ui::charts::bar::legend;
+use crate::ui::components::localized::{day, number};
+use crate::ui::components::notice::{Tone, notice};
+use crate::ui::components::what_is_ai::changes_warning;
 use crate::ui::pages::analytics::figures::{figures, provisional_days};
 use crate::ui::pages::analytics::{AnalyticsPage, history_notice, no_views, table};
-use model::analytics::report::{LiveReport, PagesTable};
+use model::analytics::report::{AllTimeReport, CountedSince, LiveReport, PagesTable};
 use model::history::recent_days;
+use model::page_views::FetchedPageViews;
 
 pub(super) fn report(context: &AnalyticsPage, report: &LiveReport) -> AnyView {
-    let LiveReport { views, .. } = report;
-    let AnalyticsPage { project, query, .. } = context;
     let recent = context.range().and_then(|range| recent_days(range, context.today));
     let provisional = provisional_days(recent.as_slice(), context.today);
-    let is_empty = views.views.is_empty() && !views.corrected && query.page == 1;
-    let body = match is_empty {
-        true => no_views(project),
-        false => view! {
-            {figures(views.totals, None)}
-            {provisional.map(|days| view! { <p class="provenance">{days}</p> })}
-            {legend(false)}
-            {table(context, PagesTable::from(views))}
+    let provisional = provisional.map(|days| view! { <p class="provenance">{days}</p> }.into_any());
+    view! {
+        {history_notice::missing(context, report)}
+        {counted(context, &report.views, provisional)}
+    }
+    .into_any()
+}
+
+/// Everything that the platform has counted.
+pub(super) fn all_time(context: &AnalyticsPage, report: &AllTimeReport) -> AnyView {
+    let since = match report.since {
+        CountedSince::Day(first, empty) => view! {
+            "The first day with views in the daily history is " {day(first)} "; the "
+            {number(empty.into())} " stored days directly before it have none."
         }
         .into_any(),
+        CountedSince::Unknown => {
+            "The platform does not say since when, and the daily history does not show it.".into_any()
+        }
     };
-    view! { {history_notice::missing(context, report)} {body} }.into_any()
+    let source = view! {
+        <p>"The platform counted these figures, for all pages together and in its order. " {since}</p>
+        <p class="faint">"Comparisons, sorting, searching, trends and exports need the daily history: choose days for them."</p>
+    };
+    view! {
+        <div class="history-notice">{notice(Tone::Plain, source)}</div>
+        {counted(context, &report.views, Some(changes_warning()))}
+    }
+    .into_any()
+}
+
+/// The figures, with a `note` below them, and the table.
+fn counted(context: &AnalyticsPage, views: &FetchedPageViews, note: Option<AnyView>) -> AnyView {
+    let AnalyticsPage { project, query, .. } = context;
+    if views.views.is_empty() && !views.corrected && query.page == 1 {
+        return no_views(project);
+    }
+    view! {
+        {figures(views.totals, None)}
+        {note}
+        {legend(false)}
+        {table(context, PagesTable::from(views))}
+    }
+    .into_any()
 }

@@ -9,11 +9,14 @@ use crate::ui::components::menu::{MenuButton, menu};
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::pages::analytics::AnalyticsPage;
 use model::analytics::choice::Compare;
-use model::analytics::days::Days;
-use model::analytics::query::{AnalyticsQuery, TypedDays};
+use model::analytics::days::{Days, Span};
+use model::analytics::query::{AnalyticsQuery, DAYS, TypedDays};
 use model::day::{Day, DayRange};
 use model::links;
 use model::preset::Preset;
+
+/// The name of all time.
+pub(super) const ALL_TIME: &str = "All time";
 
 /// The id of the message at the field of the first day.
 const PROBLEM: &str = "from-problem";
@@ -21,21 +24,22 @@ const PROBLEM: &str = "from-problem";
 pub(super) fn ranges(context: &AnalyticsPage) -> AnyView {
     let AnalyticsPage { project, query, today, .. } = context;
     let range = context.range();
-    let chosen = range.and_then(|range| Preset::of(range, *today));
+    let named = query.days.days();
+    let chosen = named.and_then(Days::preset).filter(|_| context.typed.is_none());
     let presets = Preset::ALL.into_iter().map(|preset| {
-        let is_chosen = chosen == Some(preset);
-        let href = query.over(Days::of(preset, *today)).href(project);
-        view! {
-            <li><a href=href aria-current=is_chosen.then_some("true")>{preset.label()}</a></li>
-        }
+        let days = query.over(Days::of(preset, *today));
+        choice(preset.label(), days.href(project), chosen == Some(preset))
     });
+    // The platform counts all pages together only.
+    let all_time = query.about_everything().over(Span::AllTime).href(project);
+    let all_time = choice(ALL_TIME, all_time, query.is_of_all_time());
     let (from, to) = match (range, &context.typed) {
         (Some(range), _) => (Some(range.from()), Some(range.to())),
         (None, Some(typed)) => (day_in(&typed.from), day_in(&typed.to)),
-        (None, None) => (query.days.named_from(), query.days.named_to()),
+        (None, None) => (named.and_then(Days::named_from), named.and_then(Days::named_to)),
     };
     let [from, to] = [from, to].map(|day| day.map(|day| day.to_string()).unwrap_or_default());
-    let fields = query.hidden_fields(&["from", "to"]).into_iter();
+    let fields = query.hidden_fields(&[DAYS, "from", "to"]).into_iter();
     let fields = fields
         .map(|(name, value)| view! { <input type="hidden" name=name value=value autocomplete="off" /> });
     let problem = context.days_problem();
@@ -70,19 +74,26 @@ pub(super) fn ranges(context: &AnalyticsPage) -> AnyView {
     };
     view! {
         <div class="ranges">
-            <ul class="segments" aria-label="Days">{presets.collect_view()}</ul>
+            <ul class="segments" aria-label="Days">{presets.collect_view()} {all_time}</ul>
             {custom}
         </div>
     }
     .into_any()
 }
 
+fn choice(name: &'static str, href: String, is_chosen: bool) -> AnyView {
+    view! { <li><a href=href aria-current=is_chosen.then_some("true")>{name}</a></li> }.into_any()
+}
+
 /// The error of two valid days, for the message at their fields. `typed`: the days, if they are invalid.
 pub(super) fn problem(query: &AnalyticsQuery, typed: Option<&TypedDays>, today: Day) -> Option<&'static str> {
     let future = "Start date must not be in the future";
     let Some(TypedDays { from, to }) = typed else {
-        return query.range(today).is_none().then_some(future);
+        return (!query.is_of_all_time() && query.range(today).is_none()).then_some(future);
     };
+    if from.is_none() && to.is_none() {
+        return None;
+    }
     let day = |text: &Option<String>| text.as_deref().map_or(Ok(today), str::parse::<Day>).ok();
     match (day(from)?, day(to)?) {
         (from, last) if to.is_some() && from > last => Some("Start date must be before end date"),
@@ -94,7 +105,7 @@ pub(super) fn problem(query: &AnalyticsQuery, typed: Option<&TypedDays>, today: 
 /// The note that the range ends before the requested last day.
 pub(super) fn future_note(context: &AnalyticsPage) -> Option<impl IntoView + use<>> {
     let range = context.range()?;
-    let last = context.query.days.range().to();
+    let last = context.query.days.days()?.range().to();
     (last > range.to()).then(|| {
         let text = view! {
             <p>
@@ -130,8 +141,15 @@ fn day_in(text: &Option<String>) -> Option<Day> {
 }
 
 /// `28 days, Oct 25, 2026 to Nov 21, 2026 (UTC). Today is incomplete.`
-pub(super) fn described(range: Option<DayRange>, today: Day) -> AnyView {
-    let Some(range) = range else { return "Days are UTC days".into_any() };
+pub(super) fn described(context: &AnalyticsPage) -> AnyView {
+    match (context.range(), context.query.days) {
+        (Some(range), _) => described_range(range, context.today),
+        (None, Span::AllTime) => "Everything that the platform has counted".into_any(),
+        (None, Span::Days(_)) => "Days are UTC days".into_any(),
+    }
+}
+
+fn described_range(range: DayRange, today: Day) -> AnyView {
     let count = counted(range.days().unsigned_abs(), "day", "days");
     let shown = match range.days() {
         1 => with_weekday(range.from()).into_any(),
@@ -175,13 +193,12 @@ mod tests {
         let day = |text: &str| text.parse::<Day>().unwrap_or_else(|error| panic!("{error}"));
         let today = day("2026-11-21");
         let text = |range| {
-            let html = described(range, today).to_html();
+            let html = described_range(range, today).to_html();
             let texts = html.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text));
             texts.collect::<String>()
         };
-        let of = |last, days| text(Some(DayRange::ending(last, days)));
+        let of = |last, days| text(DayRange::ending(last, days));
         assert_eq!(of(today, 28), "28 days, Oct 25, 2026 to Nov 21, 2026 (UTC). Today is incomplete.");
         assert_eq!(of(day("2026-11-20"), 1), "1 day, Fri, Nov 20, 2026 (UTC)");
-        assert_eq!(text(None), "Days are UTC days");
     }
 }

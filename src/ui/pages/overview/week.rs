@@ -23,13 +23,14 @@ use model::error::AppError;
 use model::history::recent_days;
 use model::links;
 use model::page_views::FetchedPageViews;
+use model::preset::Preset;
 
 /// The number of most viewed pages.
 const PAGES: i64 = 6;
 
 /// The report of the week that ends `today`.
 pub(super) async fn load(project: &str, today: Day) -> Result<AnalyticsReport, AppError> {
-    let days = Days::from(DayRange::ending(today, 7));
+    let days = Days::of(Preset::Days7, today);
     report_of(project, AnalyticsQuery::new(days).sized(PAGES)).await
 }
 
@@ -39,7 +40,9 @@ pub(super) fn week(project: &str, report: Result<AnalyticsReport, AppError>) -> 
         Ok(AnalyticsReport::Daily(report)) => daily(project, &report),
         Ok(AnalyticsReport::Live(report)) => live(&report.views),
         // Never requested here.
-        Ok(AnalyticsReport::OnePage(_) | AnalyticsReport::Missing(_)) => ().into_any(),
+        Ok(AnalyticsReport::OnePage(_) | AnalyticsReport::AllTime(_) | AnalyticsReport::Missing(_)) => {
+            ().into_any()
+        }
         Err(error) => failure(&error),
     };
     view! {
