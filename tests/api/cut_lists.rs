@@ -117,3 +117,53 @@ async fn merged_pull_requests_have_their_number() {
     let reviews = viewer.post_json("/api/pull-requests/reviews", &[("project", "docs")]).await;
     assert_eq!((reviews["merged"].as_array().unwrap().len(), &reviews["merged_total"]), (50, &json!(61)));
 }
+
+#[tokio::test]
+async fn filters_and_notifications_have_the_number_of_all() {
+    let app = TestApp::start().await;
+    let mut archive = Archive::of(&app).await;
+    for n in 0..60 {
+        let page = format!("/page/{}", n % 55);
+        let finished = format!("2026-11-{:02}T08:00:00Z", 1 + n % 20);
+        archive.job("docs", &format!("Job {n}"), &[&page], "completed", &finished).await;
+    }
+    drop(archive);
+    let viewer = app.sign_in("vera").await;
+    let list = viewer.page("/p/docs/jobs").await;
+    assert_eq!(list.matches("The 50 most common of 55. Type any other.").count(), 1, "{list}");
+    let page = viewer.page("/p/docs/notifications").await;
+    let cut =
+        tags(&page).into_iter().find(|tag| tag.attribute("class") == "hint" && tag.text.contains("View all"));
+    let cut = cut.unwrap_or_else(|| panic!("not cut: {page}"));
+    assert_eq!(cut.text.trim(), "From the 50 jobs that changed last, of 60. View all jobs by last change");
+    let listed = viewer.post("/api/jobs/notifications", &[("project", "docs"), ("who", "all")]).await.json();
+    assert_eq!((&listed["examined"], &listed["total"]), (&json!(50), &json!(60)));
+}
+
+#[tokio::test]
+async fn marked_and_failing_days_have_their_number() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    for day in days("2026-10-20", "2026-11-20") {
+        archive.write(day, rows(&[("/a", 50, 0)])).await;
+    }
+    drop(archive);
+    app.ledger().run("UPDATE history_days SET mark = 'uneven'").await;
+    let failing: Vec<String> = days("2026-09-01", "2026-09-25")
+        .iter()
+        .map(|day| format!("('docs', '{day}', 1, 'failed', 0)"))
+        .collect();
+    app.ledger()
+        .execute(format!(
+            "INSERT INTO failing_days (project, day, failures, cause, next_try_at) VALUES {}",
+            failing.join(", ")
+        ))
+        .await;
+    let viewer = app.sign_in("vera").await;
+    let state = viewer.post("/api/history/state", &[("project", "docs")]).await.json();
+    let listed = |field: &str| state[field].as_array().unwrap().len();
+    assert_eq!((listed("marked"), &state["marked_total"]), (20, &json!(32)));
+    assert_eq!((listed("failing"), &state["failing_total"]), (20, &json!(25)));
+    let page = viewer.page("/p/docs/analytics?from=2026-09-01&to=2026-09-10&q=a").await;
+    assert!(page.contains("Only the newest 20 of 25 days with failures are examined here."), "{page}");
+}

@@ -94,8 +94,12 @@ async fn job_shows_its_last_retries_only() {
     for n in 0..7 {
         last = retried(&operator, &format!("failed again {n}"), &first).await;
     }
-    let retries = operator.job(&first).await["retries"].as_array().unwrap().clone();
+    let shown = operator.job(&first).await;
+    let retries = shown["retries"].as_array().unwrap();
     assert_eq!((retries.len(), &retries[0]["status"]["id"]), (5, &last["id"]));
+    assert_eq!(shown["retries_total"], 7);
+    let page = operator.page(&format!("/p/docs/jobs/{}", first.as_str())).await;
+    assert!(page.contains("The newest 5 of 7 retries."), "{page}");
 }
 
 #[tokio::test]

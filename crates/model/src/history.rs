@@ -39,9 +39,15 @@ pub struct HistoryState {
     pub waiting: Option<String>,
     /// Days with questionable figures, newest first; at most 20.
     pub marked: Vec<MarkedDay>,
+    /// How many days have questionable figures.
+    #[serde(default)]
+    pub marked_total: u32,
     /// Days that could not be fetched, newest first; at most 20.
     #[serde(default)]
     pub failing: Vec<FailingDay>,
+    /// How many days could not be fetched.
+    #[serde(default)]
+    pub failing_total: u32,
 }
 
 /// A day that could not be fetched since its last success.

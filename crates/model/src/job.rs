@@ -80,6 +80,9 @@ pub struct Job {
     /// The last jobs that run it again, newest first; omitted in lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub retries: Vec<LinkedJob>,
+    /// How many jobs run it again; omitted in lists.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub retries_total: u32,
     /// The retry that opened a pull request, so that this job needs no attention; omitted in lists, except that of a
     /// batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -207,13 +210,20 @@ pub struct FilteredJobs {
     pub facets: Arc<Facets>,
 }
 
-/// The values of each filter of the list, the most frequent first. Each has the number of its jobs that are not archived in
+/// The most frequent values of a filter, the most frequent first, and how many values there are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FacetValues {
+    pub first: Vec<(String, u64)>,
+    pub total: u64,
+}
+
+/// The values of each filter of the list. Each has the number of its jobs that are not archived in
 /// Docket.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facets {
-    pub people: Vec<(String, u64)>,
-    pub pages: Vec<(String, u64)>,
-    pub tags: Vec<(String, u64)>,
+    pub people: FacetValues,
+    pub pages: FacetValues,
+    pub tags: FacetValues,
     pub with_pull_request: u64,
     pub without_pull_request: u64,
     /// By the values of the filter; those without jobs are omitted.
@@ -278,6 +288,12 @@ pub struct Notifications {
     pub earlier: Vec<Job>,
     /// How many older jobs were not seen either.
     pub older: u32,
+    /// How many jobs were examined, by their last change: `new`, `earlier`, and those that are still running.
+    #[serde(default)]
+    pub examined: u64,
+    /// How many jobs there are.
+    #[serde(default)]
+    pub total: u64,
     /// This person's API tokens that expire soon, the next one first.
     pub tokens: Vec<ExpiringToken>,
     /// What administrators are told about the platform; empty for others.

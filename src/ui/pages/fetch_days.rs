@@ -60,7 +60,7 @@ pub(super) fn fetch_days(project: &str, wanted: &MissingDays, back: &str, may_fe
             {button}
             <p role="status">{days(range.from(), range.to())} ": " {progress} " " {waiting}</p>
             {bar}
-            {failing(&history.failing, *range)}
+            {failing(history, *range)}
         </div>
     }
     .into_any()
@@ -73,9 +73,19 @@ pub(super) fn days_are_missing(days: u32) -> String {
 }
 
 /// The days of a range that could not be fetched.
-fn failing(days: &[FailingDay], range: DayRange) -> Option<AnyView> {
+fn failing(history: &HistoryState, range: DayRange) -> Option<AnyView> {
     let now = clock::now();
-    let in_range: Vec<&FailingDay> = days.iter().filter(|failing| range.contains(failing.day)).collect();
+    let listed = history.failing.len();
+    let is_cut = history.failing_total as usize > listed;
+    let cut = is_cut.then(|| {
+        let text = format!(
+            "Only the newest {listed} of {} days with failures are examined here.",
+            history.failing_total
+        );
+        view! { <p class="faint">{text}</p> }
+    });
+    let in_range: Vec<&FailingDay> =
+        history.failing.iter().filter(|failing| range.contains(failing.day)).collect();
     let rows: Vec<AnyView> = in_range
         .iter()
         .map(|FailingDay { day, attempts, cause, next_try_at }| {
@@ -89,7 +99,7 @@ fn failing(days: &[FailingDay], range: DayRange) -> Option<AnyView> {
             view! { <li>{localized::day(*day)} ": " {what}</li> }.into_any()
         })
         .collect();
-    (!rows.is_empty()).then(|| view! { <ul class="failing-days">{rows}</ul> }.into_any())
+    (!rows.is_empty() || is_cut).then(|| view! { <ul class="failing-days">{rows}</ul> {cut} }.into_any())
 }
 
 /// The stored days of a range, which can be fetched again.
@@ -152,7 +162,7 @@ pub(super) fn fetch_again(project: &str, again: &FetchAgain, back: &str) -> AnyV
             {post_form("fetch-again-form", FetchDays::PATH, hidden, button)}
             <p role="status">{pending} " " {waiting}</p>
         </div>
-        {failing(&history.failing, *range)}
+        {failing(history, *range)}
     }
     .into_any()
 }
@@ -218,7 +228,9 @@ mod tests {
                 expected_end: Some(Timestamp::from_millis(240_000)),
                 waiting: None,
                 marked: Vec::new(),
+                marked_total: 0,
                 failing: Vec::new(),
+                failing_total: 0,
             },
         }
     }

@@ -18,7 +18,7 @@ use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::platform_notice;
 use crate::ui::pages::request::{self, page};
 use model::api_token::ExpiringToken;
-use model::job::Job;
+use model::job::{Job, Notifications};
 use model::links;
 use model::pull_request::WaitingFor;
 use model::time::Timestamp;
@@ -48,6 +48,7 @@ pub fn NotificationsPage() -> impl IntoView {
             {since(&listed.new, listed.looked_at)}
             {older}
             {before(&listed.earlier)}
+            {cut(&project, &listed)}
         }
         .into_any())
     });
@@ -130,7 +131,7 @@ fn since(new: &[Job], looked_at: Option<Timestamp>) -> AnyView {
 /// How many unread changes are too old for this page, and a button that marks them as read.
 fn older(project: &str, all: bool, count: u32) -> AnyView {
     let who = if all { "all" } else { "" };
-    let href = links::with_query(&links::jobs(project), &[("sort", "changed")]);
+    let href = by_last_change(project);
     let words = if count == 1 { " older change is unread." } else { " older changes are unread." };
     let hidden = vec![("project", project.to_owned()), ("who", who.to_owned())];
     let button =
@@ -144,8 +145,26 @@ fn older(project: &str, all: bool, count: u32) -> AnyView {
     .into_any()
 }
 
+fn by_last_change(project: &str) -> String {
+    links::with_query(&links::jobs(project), &[("sort", "changed")])
+}
+
 fn before(earlier: &[Job]) -> Option<AnyView> {
     (!earlier.is_empty()).then(|| section("earlier", "Earlier".into_any(), earlier))
+}
+
+/// That the page does not list all jobs.
+fn cut(project: &str, listed: &Notifications) -> Option<AnyView> {
+    (listed.total > listed.examined).then(|| {
+        let href = by_last_change(project);
+        view! {
+            <p class="hint">
+                "From the " {number(listed.examined)} " jobs that changed last, of " {number(listed.total)} ". "
+                <a href=href>"View all jobs by last change"</a>
+            </p>
+        }
+        .into_any()
+    })
 }
 
 fn section(id: &'static str, heading: AnyView, jobs: &[Job]) -> AnyView {

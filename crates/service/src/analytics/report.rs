@@ -88,7 +88,6 @@ struct ReportRequest<'a> {
 impl ReportRequest<'_> {
     /// The report if the daily history contains every day of the range, otherwise `None`.
     async fn daily_if_stored(&self) -> Result<Option<AnalyticsReport>, AppError> {
-        let _permit = self.caller.query_permit().await?;
         match self.daily().await {
             Err(error) if error.code == ErrorCode::NotInHistory => Ok(None),
             report => report.map(Some),
@@ -96,6 +95,7 @@ impl ReportRequest<'_> {
     }
 
     async fn daily(&self) -> Result<AnalyticsReport, AppError> {
+        let _permit = self.caller.query_permit().await?;
         let (analytics, query) = (&self.services.analytics, self.table_query()?);
         let range = query.range;
         if let Some(path) = &self.query.path {

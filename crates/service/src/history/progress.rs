@@ -58,6 +58,7 @@ impl History {
         let meter = self.governor.background_meter(&Scope::Analytics).await?;
         let limits = CallLimits { meter, circuit_open_until: self.circuit_open_until().await? };
         let remaining = self.remaining(project, now).await?;
+        let (failing, failing_total) = self.failing(project, now).await?;
         let due = remaining.days > 0 || self.next(project, now).await?.is_some();
         Ok(HistoryState {
             days_wanted: self.days(),
@@ -69,16 +70,23 @@ impl History {
             expected_end: self.expected_end(project, remaining, limits, now).await?,
             waiting: if due { self.waiting(project, limits, now) } else { None },
             marked: self.store.marked_days(project, MOST_MARKED).await?,
-            failing: self.failing(project, now).await?,
+            marked_total: self.store.marked_days_total(project).await?,
+            failing,
+            failing_total,
         })
     }
 
-    /// The days that failed since their last success.
-    async fn failing(&self, project: &ProjectId, now: Timestamp) -> Result<Vec<FailingDay>, StoreError> {
+    /// The newest days that failed since their last success, and how many there are.
+    async fn failing(
+        &self,
+        project: &ProjectId,
+        now: Timestamp,
+    ) -> Result<(Vec<FailingDay>, u32), StoreError> {
         let failing = self.store.failing_days(project).await?;
         if failing.is_empty() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), 0));
         }
+        let total = failing.len() as u32;
         let requested = self.store.requested_days(project).await?;
         let mut shown = Vec::new();
         for failed in failing.into_iter().take(MOST_MARKED as usize) {
@@ -92,7 +100,7 @@ impl History {
                 next_try_at: is_tried.then_some(next_try_at),
             });
         }
-        Ok(shown)
+        Ok((shown, total))
     }
 
     /// Whether a day is fetched without a request.

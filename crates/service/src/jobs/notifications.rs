@@ -29,8 +29,10 @@ impl Jobs {
         // A change after this moment may be missing from the list.
         let now = self.clock.now();
         let mut listed = self.store.jobs(permit, project, &filter).await?;
+        let total = filter.total(&listed.counts, listed.no_changes);
         let mut room = Room::of_function();
         listed.keep(|job| room.takes(job));
+        let examined = listed.jobs.len() as u64;
         let oldest = listed.jobs.last().filter(|_| listed.next.is_some()).map(|job| job.changed_at);
         let is_old = |job: &Job| seen.has(job.changed_at);
         let (earlier, new) = listed.jobs.into_iter().filter(|job: &Job| !job.is_moving()).partition(is_old);
@@ -53,7 +55,7 @@ impl Jobs {
             Some(_) if !caller.is_refresh => self.store.revision(project, &reader, now).await?.1.jobs,
             _ => 0,
         };
-        Ok(Notifications { new, earlier, older, tokens, platform, looked_at: seen.last() })
+        Ok(Notifications { new, earlier, older, examined, total, tokens, platform, looked_at: seen.last() })
     }
 
     /// Marks every change of the jobs of `all` people, or of the caller's, as seen.

@@ -73,6 +73,7 @@ impl Store {
         job.history = timeline(&mut tx, id).await?;
         let origin: Option<JobId> = optional_word(&row, "retry_of")?;
         (job.retry_of, job.retries) = retries(&mut tx, project, id, origin.as_ref()).await?;
+        job.retries_total = retries_total(&mut tx, id).await?;
         let template = job.template.as_ref().and_then(|template| template.id.as_ref());
         job.usual_millis = usual_millis(&mut tx, project, template).await?;
         if job.has_unknown_outcome() {
@@ -271,6 +272,15 @@ async fn retries(
     let (origins, retries): (Vec<_>, Vec<_>) =
         linked.into_iter().partition(|job| Some(&job.status.id) == origin);
     Ok((origins.into_iter().next(), retries))
+}
+
+/// How many jobs retry `id`.
+async fn retries_total(connection: &mut AnyConnection, id: &JobId) -> Result<u32, StoreError> {
+    let total: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM jobs WHERE retry_of = $1")
+        .bind(id.as_str())
+        .fetch_one(connection)
+        .await?;
+    Ok(u32::try_from(total).unwrap_or(u32::MAX))
 }
 
 async fn usual_millis(

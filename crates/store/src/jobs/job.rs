@@ -143,6 +143,7 @@ pub(crate) fn job(row: &AnyRow) -> Result<Job, StoreError> {
         dismissed: done_by(row, "dismissed_at", "dismisser")?,
         retry_of: None,
         retries: Vec::new(),
+        retries_total: 0,
         resolved_by: optional_word(row, "resolved_by")?,
         needs_attention: row.try_get::<Option<i64>, _>("attention")? == Some(1),
         usual_millis: None,

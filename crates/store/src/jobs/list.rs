@@ -18,7 +18,7 @@ use crate::platform::notices::unseen_notices;
 use crate::{Store, StoreError, pull_requests, word};
 use base::query_permits::QueryPermit;
 use model::id::{JobId, ProjectId};
-use model::job::{Facets, Job, JobBadge, JobState};
+use model::job::{FacetValues, Facets, Job, JobBadge, JobState};
 use model::time::Timestamp;
 
 pub use super::filter::{Cursor, JobFilter, PageJobs, PageStart, Sort};
@@ -206,9 +206,9 @@ impl Store {
         let counted = |shown: &str, value: &str, of: &str| {
             let tail = format!("GROUP BY {value} ORDER BY jobs DESC, value LIMIT {FACETS_MAX}");
             self.dialect.json_column(&self.dialect.json_rows(
-                &format!("{shown}, f.jobs"),
+                &format!("{shown}, f.jobs, f.total"),
                 &format!(
-                    "(SELECT {value} AS value, COUNT(*) AS jobs, MAX(l.number) AS newest FROM {of} {tail}) f"
+                    "(SELECT {value} AS value, COUNT(*) AS jobs, MAX(l.number) AS newest, COUNT(*) OVER () AS total FROM {of} {tail}) f"
                 ),
             ))
         };
@@ -241,10 +241,14 @@ impl Store {
             pull_requests::counts(self.dialect),
         );
         let row = self.queries.fetch_one(permit, Statement::of(sql, [project.as_str().to_owned()])).await?;
-        let sorted = |column| -> Result<Vec<(String, u64)>, StoreError> {
-            let mut values: Vec<(String, u64)> = read_json(&row, column)?;
-            values.sort_by(|(a, more), (b, less)| less.cmp(more).then_with(|| a.cmp(b)));
-            Ok(values)
+        let sorted = |column| -> Result<FacetValues, StoreError> {
+            let mut values: Vec<(String, u64, u64)> = read_json(&row, column)?;
+            values.sort_by(|(a, more, _), (b, less, _)| less.cmp(more).then_with(|| a.cmp(b)));
+            let total = values.first().map_or(0, |(.., total)| *total);
+            Ok(FacetValues {
+                first: values.into_iter().map(|(value, jobs, _)| (value, jobs)).collect(),
+                total,
+            })
         };
         let [with_pull_request, without_pull_request, archived] = read_json(&row, 3)?;
         Ok(Facets {

@@ -128,6 +128,7 @@ impl From<ListedJob> for Job {
             dismissed: None,
             retry_of: None,
             retries: Vec::new(),
+            retries_total: 0,
             resolved_by: None,
             needs_attention: false,
             usual_millis: None,

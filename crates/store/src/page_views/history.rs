@@ -133,6 +133,16 @@ impl Store {
         Ok(at.map(Timestamp::from_millis))
     }
 
+    /// How many days have a mark.
+    pub async fn marked_days_total(&self, project: &ProjectId) -> Result<u32, StoreError> {
+        let row =
+            sqlx::query("SELECT COUNT(*) AS days FROM history_days WHERE project = $1 AND mark IS NOT NULL")
+                .bind(project.as_str())
+                .fetch_one(&self.pool)
+                .await?;
+        count(&row, "days")
+    }
+
     /// Days with a mark, newest first.
     pub async fn marked_days(&self, project: &ProjectId, limit: u32) -> Result<Vec<MarkedDay>, StoreError> {
         let rows = sqlx::query(

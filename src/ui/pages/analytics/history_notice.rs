@@ -92,7 +92,9 @@ mod tests {
             expected_end: Some(now.plus_seconds(20 * 60)),
             waiting: None,
             marked: Vec::new(),
+            marked_total: 0,
             failing: Vec::new(),
+            failing_total: 0,
         };
         assert_eq!(
             how_far(&state, now),

@@ -38,7 +38,8 @@ pub(super) fn of(job: &Job, message: u32) -> AnyView {
         summary.push_str(&duration(last.sent_at, at));
     }
     let hidden = deliveries.len().saturating_sub(SHOWN_MAX);
-    let note = (hidden > 0).then(|| view! { <p class="faint">"Only the last 10 are shown."</p> });
+    let note = (hidden > 0)
+        .then(|| view! { <p class="faint">{format!("The last {SHOWN_MAX} of {}.", deliveries.len())}</p> });
     let entries = deliveries[hidden..].iter().map(delivery).collect_view();
     view! {
         <details class="deliveries">

@@ -108,11 +108,14 @@ fn retries(job: &Job) -> AnyView {
     let project = job.project.as_str();
     let origin = job.retry_of.as_ref().map(|origin| linked(project, "Retry of ", origin));
     let retries = job.retries.iter().map(|retry| linked(project, "Retried as ", retry));
+    let (shown, total) = (job.retries.len(), job.retries_total);
+    let cut = (total as usize > shown)
+        .then(|| view! { <p class="context">{format!("The newest {shown} of {total} retries.")}</p> });
     let resolved = job
         .resolved_by
         .as_ref()
         .map(|_| view! { <p class="context">"Resolved: a retry opened a pull request."</p> });
-    view! { {origin} {retries.collect_view()} {resolved} }.into_any()
+    view! { {origin} {retries.collect_view()} {cut} {resolved} }.into_any()
 }
 
 fn linked(project: &str, what: &'static str, job: &LinkedJob) -> AnyView {

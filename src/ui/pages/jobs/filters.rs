@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use crate::ui::charts::number::grouped;
 use crate::ui::components::badge::{self, name, shape};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::localized::counter;
@@ -9,7 +10,7 @@ use crate::ui::components::pull_request;
 use crate::ui::components::unmarked::unmarked;
 use crate::ui::islands::live_search;
 use crate::ui::pages::jobs::query::href;
-use model::job::{Facets, FilteredJobs, JobPage, JobState};
+use model::job::{FacetValues, Facets, FilteredJobs, JobPage, JobState};
 use model::job_query::{JobQuery, NO_CHANGES};
 use model::links;
 use model::pull_request::PullRequestFilter;
@@ -155,12 +156,14 @@ fn pull_requests(project: &str, query: &JobQuery, facets: &Facets) -> AnyView {
 }
 
 fn people(project: &str, query: &JobQuery, facets: &Facets, me: &str) -> AnyView {
-    let count = |of: &str| facets.people.iter().find(|(name, _)| name == of).map_or(0, |(_, jobs)| *jobs);
+    let count =
+        |of: &str| facets.people.first.iter().find(|(name, _)| name == of).map_or(0, |(_, jobs)| *jobs);
     let mine = (!me.is_empty()).then(|| option(project, query, "author", me, "Me", count(me)));
-    let others = facets.people.iter().filter(|(name, _)| name != me);
+    let others = facets.people.first.iter().filter(|(name, _)| name != me);
     let others = others.map(|(name, jobs)| option(project, query, "author", name, name, *jobs));
     let entries = mine.into_iter().chain(others);
-    menu("Person", "Filter by person", Some((project, query, "author")), entries.collect())
+    let typed = Typed { project, query, field: "author", values: &facets.people };
+    menu("Person", "Filter by person", Some(typed), entries.collect())
 }
 
 fn labels(
@@ -168,10 +171,11 @@ fn labels(
     query: &JobQuery,
     what: &'static str,
     list: &'static str,
-    values: &[(String, u64)],
+    values: &FacetValues,
 ) -> AnyView {
-    let entries = values.iter().map(|(value, count)| option(project, query, "tag", value, value, *count));
-    menu(what, list, Some((project, query, "tag")), entries.collect())
+    let entries =
+        values.first.iter().map(|(value, count)| option(project, query, "tag", value, value, *count));
+    menu(what, list, Some(Typed { project, query, field: "tag", values }), entries.collect())
 }
 
 /// An entry that applies a filter, or removes it if it is active.
@@ -184,15 +188,30 @@ fn option(project: &str, query: &JobQuery, field: &str, value: &str, text: &str,
     Entry { href, is_on, is_default: false, text: text.to_owned(), count, status: None }
 }
 
-/// `typed`: the field for any other value, which also narrows the entries.
-fn menu(
-    title: &'static str,
-    label: &'static str,
-    typed: Option<(&str, &JobQuery, &'static str)>,
-    entries: Vec<Entry>,
-) -> AnyView {
+/// The field for any value, which also narrows the entries.
+struct Typed<'a> {
+    project: &'a str,
+    query: &'a JobQuery,
+    field: &'static str,
+    /// The values that the menu has entries for.
+    values: &'a FacetValues,
+}
+
+impl Typed<'_> {
+    /// That the menu does not have all values.
+    fn cut(&self) -> Option<AnyView> {
+        let FacetValues { first, total } = self.values;
+        (*total > first.len() as u64).then(|| {
+            let text = format!("The {} most common of {}. Type any other.", first.len(), grouped(*total));
+            view! { <p class="hint">{text}</p> }.into_any()
+        })
+    }
+}
+
+fn menu(title: &'static str, label: &'static str, typed: Option<Typed<'_>>, entries: Vec<Entry>) -> AnyView {
     let is_on = entries.iter().any(|entry| entry.is_on && !entry.is_default);
-    let form = typed.map(|(project, query, field)| {
+    let cut = typed.as_ref().and_then(Typed::cut);
+    let form = typed.map(|Typed { project, query, field, .. }| {
         let what = format!("Type a {}", title.to_lowercase());
         view! {
             <form class="menu-form" method="get" action=links::jobs(project)>
@@ -218,6 +237,7 @@ fn menu(
             <div class="menu-panel">
                 {form}
                 <ul aria-label=label>{entries.collect_view()}</ul>
+                {cut}
             </div>
         </details>
     }
