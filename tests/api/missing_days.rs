@@ -1,10 +1,11 @@
 //! What the platform cannot answer is not shown as if it had: the figures of a part of the pages need every day in the daily history.
 
+use base::config::RetentionConfig;
 use wiremock::ResponseTemplate;
 
 use crate::analytics_pages::{NOON, at};
 use crate::helpers::{
-    Archive, TestApp, day, days, figures, paragraphs, rows, table_rows, tags, views_answer,
+    Archive, Settings, TestApp, day, days, figures, paragraphs, rows, table_rows, tags, views_answer,
 };
 
 /// What the platform answers for the whole project.
@@ -100,4 +101,23 @@ async fn selection_for_a_batch_takes_daily_figures_only() {
     assert!(table.contains("Select all 12 pages that match"), "{table}");
     let expected: Vec<_> = (1..=12).map(|n| format!("/guides/{n:02}")).collect();
     assert_eq!(values(&operator.page(selected).await).trim(), expected.join("\n"));
+}
+
+#[tokio::test]
+async fn days_that_are_no_longer_stored_cannot_be_fetched() {
+    let retention = RetentionConfig { history_days: 30, ..RetentionConfig::default() };
+    let app = TestApp::with(Settings { retention, ..at(NOON) }).await;
+    let mut archive = Archive::of(&app).await;
+    for day in days("2026-10-23", "2026-11-21") {
+        archive.write(day, pages()).await;
+    }
+    drop(archive);
+    let operator = app.operator().await;
+    let part = |from: &str| format!("/p/docs/analytics?from={from}&to=2026-11-01&q=quick");
+    let page = operator.get(&part("2026-10-01")).await;
+    assert_eq!(page.status, 409);
+    let sentence = "Days before Oct 23, 2026 are no longer in the daily history.";
+    assert!(page.text.contains(sentence) && !page.text.contains("fetch-days-form"), "{}", page.text);
+    assert_eq!(operator.get(&part("2026-10-23")).await.status, 200);
+    assert_eq!(app.upstream.requests().await.len(), 0);
 }

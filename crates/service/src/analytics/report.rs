@@ -112,10 +112,24 @@ impl ReportRequest<'_> {
         let history = &self.services.history;
         let missing = history.missing(self.project, self.range()?).await?;
         if missing.days == 0 {
-            return self.daily().await;
+            return self.daily().await.map_err(|error| self.not_fetchable(error));
         }
         let history = history.state(self.project).await?;
         Ok(AnalyticsReport::Missing(Box::new(MissingReport { history, missing })))
+    }
+
+    /// A missing day that cannot be fetched is older than the days that are stored.
+    fn not_fetchable(&self, error: AppError) -> AppError {
+        match self.services.history.first_retained() {
+            Some(first) if error.code == ErrorCode::NotInHistory => AppError::new(
+                ErrorCode::NotInHistory,
+                format!(
+                    "Days before {} are no longer in the daily history. Choose later days, or all pages, which the platform counts.",
+                    first.long()
+                ),
+            ),
+            _ => error,
+        }
     }
 
     async fn live(&self) -> Result<LiveReport, AppError> {

@@ -168,6 +168,11 @@ impl History {
         Ok(CountedSince::of(first, empty.count() as u32))
     }
 
+    /// The first day that is not removed yet; `None` if none is removed.
+    pub fn first_retained(&self) -> Option<Day> {
+        retention::first_day(self.retained_days(), self.clock.now())
+    }
+
     /// Requests that days of a range are fetched first.
     pub async fn request_days(
         &self,
