@@ -164,7 +164,8 @@ impl History {
         };
         let before = DayRange::ending(first.plus_days(-1), DAYS_BEFORE);
         let stored = self.store.fetched_days(project, before).await?;
-        let empty = stored.iter().zip(1..).take_while(|(day, ago)| is_empty(day, first.plus_days(-ago)));
+        let empty =
+            stored.iter().zip(1..).take_while(|(day, ago): &(_, i64)| is_empty(day, first.plus_days(-ago)));
         Ok(CountedSince::of(first, empty.count() as u32))
     }
 
