@@ -161,7 +161,7 @@ async fn read_one(
     let permit = governor.acquire(&Scope::Analytics).await.map_err(|error| error.message)?;
     let query = PageViewsQuery {
         project: project.id.clone(),
-        range: DayRange::ending(today, 1),
+        range: Some(DayRange::ending(today, 1)),
         limit: PageLimit::DEFAULT,
         offset: 0,
     };
