@@ -98,7 +98,7 @@ async fn job_shows_its_last_retries_only() {
     let retries = shown["retries"].as_array().unwrap();
     assert_eq!((retries.len(), &retries[0]["status"]["id"]), (5, &last["id"]));
     assert_eq!(shown["retries_total"], 7);
-    let page = operator.page(&format!("/p/docs/jobs/{}", first.as_str())).await;
+    let page = operator.page(&format!("/p/docs/jobs/{}", first["id"].as_str().unwrap())).await;
     assert!(page.contains("The newest 5 of 7 retries."), "{page}");
 }
 
