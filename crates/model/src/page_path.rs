@@ -181,7 +181,8 @@ pub fn paths_of_urls<'a>(text: &'a str, site: Option<&str>) -> Cow<'a, str> {
             continue;
         }
         let from = at + site.len();
-        let until = from + path_of_url(after, &site);
+        let has_path = after.starts_with(['/', '?', '#']);
+        let until = from + if has_path { path_of_url(after, &site) } else { 0 };
         // Markdown has a URL between these.
         let is_framed = before.ends_with('<') && lower[until..].starts_with('>');
         let kept = before.len() - usize::from(is_framed);
@@ -290,9 +291,9 @@ fn as_page(word: &str) -> Option<String> {
     is_a_page.then_some(path)
 }
 
-/// Every character that is not ASCII counts: the browser needs no table of Unicode's letters.
+/// Every visible character that is not ASCII counts: the browser needs no table of Unicode's letters.
 fn is_letter(c: char) -> bool {
-    c.is_ascii_alphabetic() || !c.is_ascii()
+    c.is_ascii_alphabetic() || !(c.is_ascii() || INVISIBLE.contains(&c))
 }
 
 fn add(paths: &mut Vec<String>, path: String) {
@@ -441,6 +442,7 @@ mod tests {
             ("https://docs.example.com/en/a,b,docs.example.com/en/c,/d, e,f", "/a,b /c /d /e /f"),
             ("https://docs.example.com/en/a,", "/a"),
             ("https://docs.example.com/en/a?x=1,2", "/a"),
+            ("https://docs.example.com/en,b", "/ /b"),
             ("/a,b", "/a /b"),
         ] {
             let typed = typed(&paths_of_urls(text, site)).map(|paths| paths.join(" "));
