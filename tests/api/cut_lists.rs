@@ -134,7 +134,7 @@ async fn filters_and_notifications_have_the_number_of_all() {
     let page = viewer.page("/p/docs/notifications").await;
     let hint = paragraphs(&page, "hint");
     assert_eq!(hint, "From the 50 jobs that changed last, of 60. View all jobs by last change");
-    let listed = viewer.post("/api/jobs/notifications", &[("project", "docs"), ("who", "all")]).await.json();
+    let listed = viewer.post_json("/api/notifications/list", &[("project", "docs"), ("who", "all")]).await;
     assert_eq!((&listed["examined"], &listed["total"]), (&json!(50), &json!(60)));
 }
 
