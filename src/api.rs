@@ -1,5 +1,5 @@
 //! Server functions: public endpoints that check the caller and delegate. Must not contain rules of their own; bodies
-//! may use `server::`, signatures only `model` and `error`.
+//! may use `web` and `service`, signatures only `model` and `error`.
 
 pub mod account;
 pub mod analytics;

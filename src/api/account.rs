@@ -2,16 +2,16 @@
 
 use leptos::prelude::*;
 
-#[cfg(feature = "ssr")]
-use crate::server::{
-    auth::{device, guard, session_store::Sessions, sign_in},
-    request::flash,
-};
 use model::account::Account;
 use model::error::AppError;
 use model::flash::Confirmation;
 #[cfg(feature = "ssr")]
 use model::links::ACCOUNT;
+#[cfg(feature = "ssr")]
+use web::{
+    auth::{device, guard, session_store::Sessions, sign_in},
+    request::flash,
+};
 
 /// The caller's account page: sessions, projects and second factor.
 #[server(name = GetAccount, prefix = "/api", endpoint = "account/get")]

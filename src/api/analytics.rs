@@ -5,10 +5,6 @@
 use leptos::prelude::*;
 
 #[cfg(feature = "ssr")]
-use crate::server::auth::guard;
-#[cfg(feature = "ssr")]
-use crate::server::auth::roles::PageData;
-#[cfg(feature = "ssr")]
 use clients::upstream::page_views::PageViewsQuery;
 use model::analytics::effect::JobEffects;
 use model::analytics::pages::PagesReport;
@@ -29,6 +25,10 @@ use model::{id::JobId, paging::Paging, user::Role};
 use service::analytics::table_query::{TableQuery, word};
 #[cfg(feature = "ssr")]
 use service::response_size::shortened;
+#[cfg(feature = "ssr")]
+use web::auth::guard;
+#[cfg(feature = "ssr")]
+use web::auth::roles::PageData;
 
 /// Page views from the upstream. `from` and `to` are inclusive UTC days (`YYYY-MM-DD`), by default the last 28 days; `days` names
 /// a preset in place of them, or `all` for everything that the platform has counted;

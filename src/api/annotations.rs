@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 
-#[cfg(feature = "ssr")]
-use crate::server::auth::guard;
 use model::analytics::trend::Annotation;
 use model::error::AppError;
 #[cfg(feature = "ssr")]
 use model::id::optional;
+#[cfg(feature = "ssr")]
+use web::auth::guard;
 
 /// Adds a note to a day or (with `id`) changes the caller's own note; administrators may change any.
 #[server(prefix = "/api", endpoint = "annotations/save")]

@@ -3,10 +3,6 @@
 
 use leptos::prelude::*;
 
-#[cfg(feature = "ssr")]
-use crate::server::auth::guard;
-#[cfg(feature = "ssr")]
-use crate::server::request::{flash, forms};
 use model::api_token::{ApiToken, OwnTokens};
 use model::error::AppError;
 use model::flash::Confirmation;
@@ -16,6 +12,10 @@ use model::links::{ALL_TOKENS, TOKENS};
 use service::people::ProjectFields;
 #[cfg(feature = "ssr")]
 use service::people::api_tokens::TokenFields;
+#[cfg(feature = "ssr")]
+use web::auth::guard;
+#[cfg(feature = "ssr")]
+use web::request::{flash, forms};
 
 /// The caller's tokens, valid ones first, and what a new one may do.
 #[server(name = GetOwnTokens, prefix = "/api", endpoint = "tokens/list")]

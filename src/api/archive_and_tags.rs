@@ -5,8 +5,6 @@
 use leptos::prelude::*;
 
 #[cfg(feature = "ssr")]
-use crate::server::auth::guard;
-#[cfg(feature = "ssr")]
 use base::nfc::nfc;
 use model::error::AppError;
 use model::job::BulkResult;
@@ -14,6 +12,8 @@ use model::job::BulkResult;
 use model::job::TimelineMark;
 #[cfg(feature = "ssr")]
 use service::jobs::archive_and_tags::ChosenJobs;
+#[cfg(feature = "ssr")]
+use web::auth::guard;
 
 /// Archives jobs, which hides them from the list until they are restored. Returns the jobs that changed.
 #[server(prefix = "/api", endpoint = "jobs/archive")]

@@ -2,10 +2,6 @@
 
 use leptos::prelude::*;
 
-#[cfg(feature = "ssr")]
-use crate::server::auth::guard;
-#[cfg(feature = "ssr")]
-use crate::server::request::forms;
 use model::batch::{Batch, BatchForm, BatchPage, BatchPrompt, UnstartedBatch};
 use model::error::AppError;
 #[cfg(feature = "ssr")]
@@ -18,6 +14,10 @@ use service::jobs::batch::BatchRequest;
 use service::jobs::find::job_ids;
 #[cfg(feature = "ssr")]
 use service::response_size::shortened;
+#[cfg(feature = "ssr")]
+use web::auth::guard;
+#[cfg(feature = "ssr")]
+use web::request::forms;
 
 /// The initial values of the form; with `from`, those of that batch.
 #[server(name = GetBatchForm, prefix = "/api", endpoint = "batches/form")]

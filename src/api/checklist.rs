@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 
-#[cfg(feature = "ssr")]
-use crate::server::auth::guard;
 use model::checklist::Checklist;
 use model::error::AppError;
+#[cfg(feature = "ssr")]
+use web::auth::guard;
 
 /// Which first steps are done; `None` if all are, or 30 days after the first account was made. For administrators.
 #[server(name = GetChecklist, prefix = "/api", endpoint = "checklist/get")]

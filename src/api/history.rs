@@ -3,10 +3,6 @@
 use leptos::prelude::*;
 
 #[cfg(feature = "ssr")]
-use crate::server::auth::guard;
-#[cfg(feature = "ssr")]
-use crate::server::request::forms;
-#[cfg(feature = "ssr")]
 use model::day::DayRange;
 use model::error::AppError;
 use model::history::{HistoryState, Missing, StoredDays};
@@ -14,6 +10,10 @@ use model::history::{HistoryState, Missing, StoredDays};
 use service::auth::own_path::is_own_path;
 #[cfg(feature = "ssr")]
 use service::history::Wanted;
+#[cfg(feature = "ssr")]
+use web::auth::guard;
+#[cfg(feature = "ssr")]
+use web::request::forms;
 
 /// The progress of a project's history, and why it waits if it does.
 #[server(name = GetHistoryState, prefix = "/api", endpoint = "history/state")]

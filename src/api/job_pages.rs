@@ -3,13 +3,13 @@
 use leptos::prelude::*;
 
 #[cfg(feature = "ssr")]
-use crate::server::auth::guard;
-#[cfg(feature = "ssr")]
 use base::nfc::nfc;
 use model::error::AppError;
 use model::job::BulkResult;
 #[cfg(feature = "ssr")]
 use model::page_path::PageChange;
+#[cfg(feature = "ssr")]
+use web::auth::guard;
 
 /// The pages of the project that `prompt` mentions, at most 50: its daily history has them.
 #[server(prefix = "/api", endpoint = "jobs/mentioned-pages")]

@@ -5,10 +5,6 @@
 use leptos::prelude::*;
 
 #[cfg(feature = "ssr")]
-use crate::server::auth::guard;
-#[cfg(feature = "ssr")]
-use crate::server::request::forms;
-#[cfg(feature = "ssr")]
 use base::prompt::Prompt;
 use model::draft::SavedDraft;
 use model::error::AppError;
@@ -41,6 +37,10 @@ use store::jobs::{
     intents::{NewIntent, Subject},
     list::PageJobs,
 };
+#[cfg(feature = "ssr")]
+use web::auth::guard;
+#[cfg(feature = "ssr")]
+use web::request::forms;
 
 /// The maximum number of jobs in the report of a page.
 pub const JOBS_ABOUT_A_PAGE: usize = 50;

@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 
-#[cfg(feature = "ssr")]
-use crate::server::auth::guard;
 use model::error::AppError;
 use model::palette::Found;
+#[cfg(feature = "ssr")]
+use web::auth::guard;
 
 /// The project's templates and jobs with the words of `q`, at most eight of each. Jobs whose pull request, branch, id, author
 /// or tag is `q` come first. Without words the last changed jobs.

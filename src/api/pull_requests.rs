@@ -2,8 +2,6 @@
 
 use leptos::prelude::*;
 
-#[cfg(feature = "ssr")]
-use crate::server::auth::guard;
 use model::error::AppError;
 #[cfg(feature = "ssr")]
 use model::job::Job;
@@ -14,6 +12,8 @@ use model::pull_request::files::PagesOfFiles;
 use model::similar::ChangedPage;
 #[cfg(feature = "ssr")]
 use service::response_size::shortened;
+#[cfg(feature = "ssr")]
+use web::auth::guard;
 
 /// The pull requests of a project that wait for somebody, grouped by who acts next, at most 100 of each group; and the last 50 of those merged in the
 /// last 7 days. From Docket's database: code hosts are not requested. `cursor`: `next` of an earlier part.

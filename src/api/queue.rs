@@ -2,10 +2,6 @@
 
 use leptos::prelude::*;
 
-#[cfg(feature = "ssr")]
-use crate::server::auth::guard;
-#[cfg(feature = "ssr")]
-use crate::server::request::{flash, forms};
 use model::error::AppError;
 #[cfg(feature = "ssr")]
 use model::flash::Confirmation;
@@ -14,6 +10,10 @@ use model::links;
 use model::queue::Queue;
 #[cfg(feature = "ssr")]
 use service::response_size::shortened;
+#[cfg(feature = "ssr")]
+use web::auth::guard;
+#[cfg(feature = "ssr")]
+use web::request::{flash, forms};
 
 /// The queued prompts of a project, in order. `cursor`: `next` of an earlier part.
 #[server(name = GetQueue, prefix = "/api", endpoint = "queue/list")]

@@ -9,7 +9,7 @@ use model::saved_view::SavedView;
 use model::saved_view::SavedViewPage;
 
 #[cfg(feature = "ssr")]
-use crate::server::{auth::guard, request::forms};
+use web::{auth::guard, request::forms};
 
 /// The caller's own views and shared ones. `cursor`: the header `docket-next` of an earlier part.
 #[server(name = GetSavedViews, prefix = "/api", endpoint = "saved-views/list")]

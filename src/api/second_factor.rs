@@ -2,14 +2,14 @@
 
 use leptos::prelude::*;
 
-#[cfg(feature = "ssr")]
-use crate::server::auth::{guard, step_cookie::challenge};
-#[cfg(feature = "ssr")]
-use crate::server::request::flash;
 use model::error::AppError;
 use model::flash::Confirmation;
 #[cfg(feature = "ssr")]
 use model::links::ACCOUNT;
+#[cfg(feature = "ssr")]
+use web::auth::{guard, step_cookie::challenge};
+#[cfg(feature = "ssr")]
+use web::request::flash;
 
 #[cfg(feature = "ssr")]
 const RECOVERY_ADVICE: &str = "Keep these recovery codes where you can find them without your authenticator. Each signs you in once. They are shown only once.";

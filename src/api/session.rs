@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 
-#[cfg(feature = "ssr")]
-use crate::server::auth::{guard, sign_in};
 use model::error::AppError;
 #[cfg(feature = "ssr")]
 use model::links;
 use model::user::{CurrentSession, LinkPurpose};
+#[cfg(feature = "ssr")]
+use web::auth::{guard, sign_in};
 
 /// Signs in and redirects to `next` if that is a path of this server, otherwise to `/`. People with a second factor are
 /// redirected to the page for the code instead.

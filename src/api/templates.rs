@@ -2,10 +2,6 @@
 
 use leptos::prelude::*;
 
-#[cfg(feature = "ssr")]
-use crate::server::auth::guard;
-#[cfg(feature = "ssr")]
-use crate::server::request::forms;
 use model::error::AppError;
 #[cfg(feature = "ssr")]
 use model::id::optional;
@@ -14,6 +10,10 @@ use model::saved_template::TemplateText;
 use model::saved_template::{SavedTemplate, TemplateForm};
 #[cfg(feature = "ssr")]
 use service::jobs::templates::{PromptTemplate, TemplateName, TypedTemplate};
+#[cfg(feature = "ssr")]
+use web::auth::guard;
+#[cfg(feature = "ssr")]
+use web::request::forms;
 
 /// The project's templates by name, each with its scorecard. `cursor`: the header `docket-next` of an earlier part.
 #[server(prefix = "/api", endpoint = "templates/list")]

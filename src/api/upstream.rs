@@ -2,10 +2,6 @@
 
 use leptos::prelude::*;
 
-#[cfg(feature = "ssr")]
-use crate::server::auth::guard;
-#[cfg(feature = "ssr")]
-use crate::server::request::flash;
 use model::budget::Budgets;
 #[cfg(feature = "ssr")]
 use model::budget::PageBudgets;
@@ -15,6 +11,10 @@ use model::flash::Confirmation;
 #[cfg(feature = "ssr")]
 use model::links::UPSTREAM;
 use model::upstream::UpstreamStatus;
+#[cfg(feature = "ssr")]
+use web::auth::guard;
+#[cfg(feature = "ssr")]
+use web::request::flash;
 
 /// The budgets of a project, over the last 60 minutes, and the number of the caller's unread jobs.
 #[server(name = GetBudgets, prefix = "/api", endpoint = "upstream/budgets")]

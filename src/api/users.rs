@@ -3,10 +3,6 @@
 
 use leptos::prelude::*;
 
-#[cfg(feature = "ssr")]
-use crate::server::auth::guard;
-#[cfg(feature = "ssr")]
-use crate::server::request::flash;
 use model::error::AppError;
 use model::flash::Confirmation;
 #[cfg(feature = "ssr")]
@@ -16,6 +12,10 @@ use model::people::{ManagedPerson, People};
 use service::people::ProjectFields;
 #[cfg(feature = "ssr")]
 use service::response_size::shortened;
+#[cfg(feature = "ssr")]
+use web::auth::guard;
+#[cfg(feature = "ssr")]
+use web::request::flash;
 
 /// Everyone with an account or an invitation. `cursor`: `next` of an earlier part.
 #[server(name = GetPeople, prefix = "/api", endpoint = "users/list")]

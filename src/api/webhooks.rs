@@ -2,10 +2,6 @@
 
 use leptos::prelude::*;
 
-#[cfg(feature = "ssr")]
-use crate::server::auth::guard;
-#[cfg(feature = "ssr")]
-use crate::server::request::{flash, forms};
 use model::error::AppError;
 #[cfg(feature = "ssr")]
 use model::flash::Confirmation;
@@ -14,6 +10,10 @@ use model::links::{WEBHOOKS, webhook_log};
 use model::webhook::{NewSecret, WebhookDelivery, Webhooks};
 #[cfg(feature = "ssr")]
 use service::response_size::shortened;
+#[cfg(feature = "ssr")]
+use web::auth::guard;
+#[cfg(feature = "ssr")]
+use web::request::{flash, forms};
 
 #[cfg(feature = "ssr")]
 const COPY: &str =

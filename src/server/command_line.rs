@@ -22,11 +22,6 @@ use crate::server::commands::emulator::{
     DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_PROJECTS, DEFAULT_SEED, EmulatorConfig,
 };
 use crate::server::commands::output;
-use crate::server::process::reload::{LogFilter, Reloading};
-use crate::server::process::sockets::Sockets;
-use crate::server::telemetry::log_lines::{self, LastLines};
-use crate::server::telemetry::panics;
-use crate::server::telemetry::trace_export::Traces;
 use base::allocator;
 use base::clock::Clock;
 use base::config::{
@@ -38,6 +33,11 @@ use base::work::Docket;
 use service::auth::first_admin;
 use store::StoreError;
 use store::audit::ChainLink;
+use web::process::reload::{LogFilter, Reloading};
+use web::process::sockets::Sockets;
+use web::telemetry::log_lines::{self, LastLines};
+use web::telemetry::panics;
+use web::telemetry::trace_export::Traces;
 
 /// A web dashboard for teams whose documentation is maintained by an AI agent.
 #[derive(Parser)]

@@ -1,4 +1,3 @@
-//! HTTP: the router and its layers, and the description of the JSON API.
+//! HTTP: the pages, and the router with them.
 
-pub mod api_reference;
 pub mod router;

@@ -123,12 +123,12 @@ fn index_of_behaviors_leads_to_functions_and_tests() {
 #[test]
 fn wrong_rows_of_the_index_are_found() {
     let fault = |code: &str, test: &str| fault_of_row(&format!("| A rule | `{code}` | `{test}` |"));
-    let code = "src/server/auth/roles.rs::check";
+    let code = "crates/web/src/auth/roles.rs::check";
     let test = "tests/api/documents.rs::links_between_documents_lead_to_files";
     assert_eq!(fault(code, test), None);
     for (code, test) in [
-        ("src/server/auth/roles.rs::chec", test),
-        ("src/server/auth/removed.rs::check", test),
+        ("crates/web/src/auth/roles.rs::chec", test),
+        ("crates/web/src/auth/removed.rs::check", test),
         ("check", test),
         (code, "tests/api/documents.rs::root"),
         (code, "tests/api/documents.rs::links"),
@@ -138,7 +138,7 @@ fn wrong_rows_of_the_index_are_found() {
     ] {
         assert!(fault(code, test).is_some(), "{code} {test}");
     }
-    assert!(fault_of_row("| A rule | `src/server/auth/roles.rs::check` |").is_some());
+    assert!(fault_of_row("| A rule | `crates/web/src/auth/roles.rs::check` |").is_some());
 }
 
 /// A snapshot whose test is gone would stay forever.

@@ -1,10 +1,10 @@
 //! Flash messages: the outcome of a plain form is shown on the next page, once, only to the browser that posted it.
 
-use docket::server::request::flash::Owner;
 use model::flash::FlashMessage;
 use reqwest::Method;
 use reqwest::header::ACCEPT;
 use service::auth::token;
+use web::request::flash::Owner;
 
 use crate::helpers::{Browser, PASSWORD, TestApp, TestResponse, tags};
 use crate::second_factor;

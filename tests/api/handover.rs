@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::Router;
 use axum::routing::get;
-use docket::server::process::listen;
 use reqwest::Method;
 use tokio_util::sync::CancellationToken;
+use web::process::listen;
 
 use crate::helpers::{Browser, Installation, New, PausedUpstream, until};
 

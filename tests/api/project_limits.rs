@@ -1,7 +1,7 @@
 //! A hidden project is treated as one that does not exist: for every endpoint, page and file.
 
-use docket::server::auth::roles::{self, Access};
 use model::user::{GivenProjects, Role};
+use web::auth::roles::{self, Access};
 
 use crate::gate::endpoints;
 use crate::helpers::work::work_at;

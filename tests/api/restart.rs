@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::body::Body;
 use axum::routing::{get, post};
-use docket::server::process::listen;
 use futures::StreamExt;
 use futures::future::join_all;
 use reqwest::Method;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
+use web::process::listen;
 
 use crate::helpers::{
     Browser, Installation, PASSWORD, PausedUpstream, Served, TestResponse, intent, json, until,

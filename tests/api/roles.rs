@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use base::clock::Clock;
-use docket::server::auth::roles::{self, Access};
 use docket::server::http::router::page_paths;
 use model::user::Role;
 use reqwest::Method;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, ORIGIN};
+use web::auth::roles::{self, Access};
 use wiremock::ResponseTemplate;
 
 use crate::gate::endpoints;

@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 
 use base::clock::Clock;
-use docket::server::process::listen;
 use docket_emulator::{DEFAULT_PER_HOUR, DEFAULT_PROJECTS, DEFAULT_SEED, Emulator, EmulatorConfig};
 use tokio_util::sync::CancellationToken;
+use web::process::listen;
 
 use crate::upstream::Upstream;
 

@@ -11,11 +11,11 @@ use axum::extract::Request;
 use axum::http::header::AUTHORIZATION;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use docket::server::process::listen;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tower::service_fn;
+use web::process::listen;
 
 use super::random::Random;
 

@@ -16,9 +16,8 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::serve::{Upkeep, begin, run_with_history, stop_on_signal};
+use crate::server::assets::package_dir;
 use crate::server::commands::print_line;
-use crate::server::process::listen;
-use crate::server::state::{AppState, AppStateConfig};
 use base::clock::Clock;
 use base::config::{
     ApiKey, AuditConfig, BREAKS_AFTER, Budget, CodeHostsConfig, GitHubAccess, GitHubConfig, PublicUrl,
@@ -35,6 +34,8 @@ use service::auth::api_token::TokenText;
 use service::auth::{first_admin, password};
 use store::accounts::api_tokens::NewApiToken;
 use store::{Store, url_of};
+use web::process::listen;
+use web::state::{AppState, AppStateConfig};
 
 const PROJECTS: &str = "acme-docs=Acme Docs,acme-api=Acme API";
 
@@ -138,6 +139,7 @@ pub async fn demo(options: Options, docket: Docket) -> anyhow::Result<()> {
         // Demonstrations may have receivers on this machine.
         webhooks: WebhookConfig { private: true },
         code_hosts: &code_hosts,
+        package_dir: package_dir(),
     };
     let state = AppState::new(state_config, store, clock, &docket)?;
     begin(&state).await?;

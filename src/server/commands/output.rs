@@ -10,8 +10,8 @@ use std::process::ExitCode;
 use parking_lot::Mutex;
 
 use self::escaping::{json_text, printable};
-use crate::server::telemetry::log_lines;
 use service::sheet::escaped_formula;
+use web::telemetry::log_lines;
 
 pub(super) use self::escaping::in_one_line;
 

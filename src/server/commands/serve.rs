@@ -12,19 +12,21 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::server::http::router::{metrics_router, router};
-use crate::server::process::backups::Backups;
-use crate::server::process::reload::Reloading;
-use crate::server::process::sockets::Sockets;
-use crate::server::process::{listen, reload, service_manager};
-use crate::server::state::{AppState, AppStateConfig};
-use crate::server::telemetry::trace_export::Traces;
+use crate::server::assets::package_dir;
+use crate::server::http::router::router;
 use base::clock::Clock;
 use base::config::{AuditConfig, BackupConfig, Config, PublicUrl};
 use base::settings::Settings;
 use base::work::{Docket, Work};
 use service::audit::AuditMaintenance;
 use service::auth::first_admin;
+use web::http::metrics_router;
+use web::process::backups::Backups;
+use web::process::reload::Reloading;
+use web::process::sockets::Sockets;
+use web::process::{listen, reload, service_manager};
+use web::state::{AppState, AppStateConfig};
+use web::telemetry::trace_export::Traces;
 
 /// Starts the export of traces, if a collector is configured. The logging depends on it, so it is started first.
 pub fn start_traces(config: &Config) -> anyhow::Result<Option<Traces>> {
@@ -65,6 +67,7 @@ pub async fn serve(
         upstream: &config.upstream,
         webhooks: config.webhooks,
         code_hosts: &config.code_hosts,
+        package_dir: package_dir(),
     };
     let state = AppState::new(state_config, store, clock, &docket)?;
     begin(&state).await?;

@@ -27,7 +27,7 @@ pub fn confirm(name: &'static str, content: impl IntoView) -> AnyView {
     view! { <details class="confirm"><summary class="button">{name}</summary> {content.into_view()}</details> }.into_any()
 }
 
-/// The valid characters of a username, for the `pattern` of a field. `server::auth::username` has the same rule.
+/// The valid characters of a username, for the `pattern` of a field. `base::username` has the same rule.
 pub const USERNAME_PATTERN: &str = r"[\p{L}\p{M}\p{N}._@+\-]+";
 
 /// The rule as text. Browsers show it at the field.

@@ -1,12 +1,12 @@
-//! Every server function that writes leaves an audit record. The list is that of `server::auth::roles`: a new one must be called here, or be
+//! Every server function that writes leaves an audit record. The list is that of `web::auth::roles`: a new one must be called here, or be
 //! listed as one that only reads or writes nothing that others see.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use docket::server::auth::roles;
 use serde_json::Value;
+use web::auth::roles;
 use wiremock::{Mock, MockServer, ResponseTemplate, matchers};
 
 use super::recorded::id;

@@ -12,9 +12,8 @@ use base::config::{
 };
 use base::settings::Settings as LiveOnes;
 use base::waits::Waits;
+use docket::server::assets::package_dir;
 use docket::server::commands::serve;
-use docket::server::process::listen;
-use docket::server::state::{AppState, AppStateConfig};
 use model::budget::AgentLimit;
 use model::time::Timestamp;
 use model::user::Role;
@@ -26,6 +25,8 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::OnceCell;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use web::process::listen;
+use web::state::{AppState, AppStateConfig};
 
 use super::browser::Browser;
 use super::ledger::Ledger;
@@ -276,6 +277,7 @@ impl TestApp {
                     upstream: &upstream,
                     webhooks: settings.webhooks,
                     code_hosts: &settings.code_hosts,
+                    package_dir: package_dir(),
                 };
                 AppState::new(state_config, store, clock, docket()).unwrap()
             });

@@ -4,12 +4,12 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use base::clock::Clock;
-use docket::server::process::listen;
 use docket_emulator::{DEFAULT_PER_HOUR, DEFAULT_PROJECTS, DEFAULT_SEED, Emulator, EmulatorConfig};
 use model::time::Timestamp;
 use reqwest::Client;
 use serde_json::{Value, json};
 use tokio_util::sync::{CancellationToken, DropGuard};
+use web::process::listen;
 
 use super::http_client;
 use super::secrets::KEY;

@@ -6,12 +6,12 @@ use std::net::{IpAddr, Ipv4Addr};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
-use docket::server::auth::client_ip::ClientIp;
-use docket::server::auth::sign_in;
-use docket::server::http::router::session_layer;
-use docket::server::state::AppState;
 use store::accounts::admission::{Account, Admitted};
 use tower::{Layer, ServiceExt, service_fn};
+use web::auth::client_ip::ClientIp;
+use web::auth::sign_in;
+use web::http::layers::session_layer;
+use web::state::AppState;
 
 use super::browser::Browser;
 use super::secrets::PASSWORD;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 use tokio::runtime::Builder;
 
-use crate::server::telemetry::log_lines;
+use web::telemetry::log_lines;
 
 /// The time added to the expected duration of a shutdown.
 const MARGIN: Duration = Duration::from_secs(10);

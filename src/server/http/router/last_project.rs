@@ -2,10 +2,10 @@
 
 use axum::http::request::Parts;
 
-use crate::server::request::cookie::{self, CookieName};
 use crate::ui::pages::frame::LastProject;
 use base::config::PublicUrl;
 use model::user::Project;
+use web::request::cookie::{self, CookieName};
 
 const COOKIE: CookieName = CookieName { https: "__Host-docket-project", http: "docket-project" };
 

@@ -13,11 +13,8 @@ use leptos::nonce::use_nonce;
 use leptos::prelude::{IntoView, provide_context, use_context};
 use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions, generate_route_list};
 
-use super::{last_project, v1};
+use super::last_project;
 use crate::app::{App, shell};
-use crate::server::auth::step_cookie::link;
-use crate::server::request::cookie;
-use crate::server::state::AppState;
 use crate::ui::clock::RequestTime;
 use crate::ui::look::Look;
 use crate::ui::pages::api_reference::ApiReferenceText;
@@ -28,6 +25,9 @@ use model::flash::PendingFlash;
 use model::links;
 use service::auth::single_sign_on::SingleSignOn;
 use service::caller::Caller;
+use web::auth::step_cookie::link;
+use web::request::cookie;
+use web::state::AppState;
 
 /// Every page of the app. Generated once per process: while Leptos generates the list, no resource loads anywhere. A
 /// page rendered at the same time would never finish.
@@ -75,7 +75,7 @@ pub(super) fn context(state: &AppState) -> impl Fn() + Clone + Send + Sync + 'st
                 provide_context(StoredLink(link::stored_token(&parts.headers, &state.public_url).is_some()));
             }
             if parts.uri.path() == links::API_REFERENCE {
-                provide_context(ApiReferenceText(v1::reference(state.public_url.origin())));
+                provide_context(ApiReferenceText(web::http::reference(state.public_url.origin())));
             }
             if let Some(pending) = parts.extensions.get::<PendingFlash>() {
                 provide_context(pending.clone());

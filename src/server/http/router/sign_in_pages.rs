@@ -15,11 +15,6 @@ use serde::Deserialize;
 use super::pages::theme_of;
 use crate::api::passkeys::UsePasskey;
 use crate::api::session::EnterCode;
-use crate::server::auth::client_ip;
-use crate::server::auth::sign_in::{self, CODE_PAGE};
-use crate::server::auth::step_cookie::{self, Purpose};
-use crate::server::request::error_response::{ErrorResponse, status_of};
-use crate::server::state::AppState;
 use crate::ui::pages::sign_in_step::{self, Document};
 use base::instruments::SignInMeans;
 use model::audit::{Action, Actor, AuditEvent};
@@ -28,6 +23,11 @@ use model::flash::PendingFlash;
 use model::links::{ACCOUNT, PASSWORD};
 use model::passkey::StepPasskey;
 use service::auth::single_sign_on::{AuthorizationResponse, CALLBACK, PENDING_SIGN_IN_SECONDS};
+use web::auth::client_ip;
+use web::auth::sign_in::{self, CODE_PAGE};
+use web::auth::step_cookie::{self, Purpose};
+use web::request::error_response::{ErrorResponse, status_of};
+use web::state::AppState;
 
 /// These pages have no scripts.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";

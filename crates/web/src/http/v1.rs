@@ -1,0 +1,175 @@
+//! `/api/v1` and `/mcp`: the JSON API for scripts, which send an API token. Its routes have their own layers: no session, no cookies,
+//! no flash messages, and each error is a `Problem`.
+
+mod budgets;
+mod changed_job;
+mod errors;
+mod input;
+mod job_body;
+mod jobs;
+mod json_rpc;
+mod long_list;
+mod mcp;
+mod page_views;
+mod pull_requests;
+mod sending;
+mod templates;
+
+use std::sync::LazyLock;
+
+use axum::extract::Extension;
+use axum::http::StatusCode;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::routing::{any, get, post_service};
+use axum::{Json, Router};
+use serde::Serialize;
+use serde_json::Value;
+use tower::Layer;
+use tower_http::catch_panic::CatchPanicLayer;
+use utoipa::openapi::OpenApi;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::{OpenApi as _, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use self::errors::ReadErrors;
+use super::layers::outage::{self, Pulse};
+use super::layers::{addresses, forwarding, host, large_responses, panics};
+use crate::auth::bearer::{TokenCaller, TokenLimits, authenticate};
+use crate::auth::client_ip;
+use crate::http::api_reference;
+use crate::request::problem::{self, Problem, ProblemBody};
+use crate::state::AppState;
+use model::api_token::Scope;
+use model::error::AppError;
+use model::id::ProjectId;
+
+/// Where clients of MCP look for a server of OAuth and register with it, and what is beside `/mcp`. Nothing is there: a redirect to the sign-in page
+/// would be taken for an answer.
+const NOWHERE: [&str; 8] = [
+    "/.well-known",
+    "/.well-known/",
+    "/.well-known/{*rest}",
+    "/register",
+    "/authorize",
+    "/token",
+    "/mcp/",
+    "/mcp/{*rest}",
+];
+
+pub(super) fn routes(state: &AppState) -> Router<AppState> {
+    let (endpoints, _) = endpoints().split_for_parts();
+    let open = Router::new().route("/api/v1/openapi.json", get(async || Json(description())));
+    let open = NOWHERE.iter().fold(open, |router, path| router.route(path, any(no_such_endpoint)));
+    let with_token = endpoints
+        .route("/mcp", post_service(from_fn(json_rpc::check).layer(mcp::service(state))))
+        .route("/api/v1", any(no_such_endpoint))
+        .route("/api/v1/", any(no_such_endpoint))
+        .route("/api/v1/{*rest}", any(no_such_endpoint))
+        .method_not_allowed_fallback(wrong_method)
+        .layer(from_fn(large_responses::limit))
+        // Each route above has both layers: the token is checked before the body is read, and again when it is complete.
+        .layer(from_fn_with_state(state.clone(), input::whole_body))
+        .layer(from_fn_with_state((state.clone(), TokenLimits::default()), authenticate));
+    open.merge(with_token)
+        .layer(from_fn_with_state(forwarding(state), client_ip::identify))
+        .layer(from_fn_with_state((state.clone(), Pulse::default()), outage::explain))
+        .layer(from_fn(addresses::unambiguous))
+        .layer(from_fn_with_state(state.public_url.clone(), host::ours_only))
+        .layer(CatchPanicLayer::custom(panics::explain))
+        .layer(from_fn(problem::complete))
+}
+
+/// The endpoints that need a token, with their description.
+fn endpoints() -> OpenApiRouter<AppState> {
+    OpenApiRouter::with_openapi(Description::openapi())
+        .routes(routes!(list_projects))
+        .routes(routes!(jobs::list_jobs, jobs::start_job))
+        .routes(routes!(jobs::get_job))
+        .routes(routes!(jobs::send_follow_up))
+        .routes(routes!(jobs::archive_job))
+        .routes(routes!(jobs::restore_job))
+        .routes(routes!(jobs::cancel_job))
+        .routes(routes!(page_views::list_page_views))
+        .routes(routes!(page_views::list_daily_page_views))
+        .routes(routes!(templates::list_templates))
+        .routes(routes!(pull_requests::list_pull_requests))
+        .routes(routes!(budgets::list_budgets))
+}
+
+/// The description of the JSON API, in OpenAPI 3.1.
+fn description() -> &'static Value {
+    static DESCRIPTION: LazyLock<Value> = LazyLock::new(|| {
+        let (_, description) = endpoints().split_for_parts();
+        serde_json::to_value(description).unwrap_or_default()
+    });
+    &DESCRIPTION
+}
+
+/// The reference of the JSON API as Markdown, in which `curl` calls the server at `origin`.
+pub fn reference(origin: &str) -> String {
+    api_reference::markdown(description(), origin)
+}
+
+#[derive(utoipa::OpenApi)]
+#[openapi(
+    info(title = "Docket", description = "Jobs of a documentation agent, and page views. Send an API token of /account/tokens in the header `Authorization: Bearer dkt_…`. Errors are `application/problem+json` (RFC 9457). Each token can send 60 requests a minute, and 30 at once."),
+    servers((url = "/")),
+    components(schemas(ProblemBody)),
+    tags((name = "Jobs"), (name = "Page views"), (name = "Pull requests"), (name = "Templates"), (name = "Projects"), (name = "Budgets")),
+    security(("token" = [])),
+    modifiers(&BearerTokens)
+)]
+struct Description;
+
+/// Adds the security scheme `token`.
+struct BearerTokens;
+
+impl utoipa::Modify for BearerTokens {
+    fn modify(&self, description: &mut OpenApi) {
+        let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("dkt_…").build();
+        let components = description.components.get_or_insert_default();
+        components.add_security_scheme("token", SecurityScheme::Http(scheme));
+    }
+}
+
+/// The projects of a token.
+#[derive(Serialize, ToSchema)]
+struct ProjectList {
+    projects: Vec<TokenProject>,
+}
+
+/// A project of the token.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Project)]
+struct TokenProject {
+    #[schema(value_type = String)]
+    id: ProjectId,
+    name: String,
+    /// The scopes of the token that the role of its owner permits.
+    #[schema(inline)]
+    scopes: Vec<Scope>,
+}
+
+/// The projects of the token, in the configured order.
+#[utoipa::path(get, path = "/api/v1/projects", tag = "Projects",
+    responses((status = OK, body = ProjectList, description = "The projects."), ReadErrors))]
+async fn list_projects(Extension(caller): Extension<TokenCaller>) -> Json<ProjectList> {
+    let scopes = caller.scopes();
+    let projects = caller.projects().into_iter();
+    let projects =
+        projects.map(|project| TokenProject { id: project.id, name: project.name, scopes: scopes.clone() });
+    Json(ProjectList { projects: projects.collect() })
+}
+
+async fn no_such_endpoint() -> Problem {
+    AppError::not_found("There is no such endpoint.").into()
+}
+
+async fn wrong_method() -> Problem {
+    Problem::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "method_not_allowed",
+        "That method is not allowed here. The header Allow has those that are.",
+    )
+}

@@ -1,0 +1,71 @@
+//! The endpoint of the hourly budgets.
+
+use axum::{Extension, Json};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::errors::ReadErrors;
+use crate::auth::bearer::TokenCaller;
+use crate::request::problem::Problem;
+use model::api_token::Scope;
+use model::budget::Meter;
+use model::time::Timestamp;
+
+/// The hourly budgets of the token's projects.
+#[derive(Serialize, ToSchema)]
+pub(super) struct BudgetList {
+    budgets: Vec<ProjectBudgets>,
+}
+
+/// Calls of the platform in the last 60 minutes.
+#[derive(Serialize, ToSchema)]
+struct ProjectBudgets {
+    project: String,
+    /// With a shared limit, also the follow-ups.
+    job_starts: Budget,
+    /// With a shared limit, also the job starts.
+    follow_ups: Budget,
+    /// `shared` if the platform counts job starts and follow-ups together, otherwise `separate`.
+    agent_limit: &'static str,
+    /// Shared by all projects.
+    analytics: Budget,
+    /// The number of queued prompts.
+    queued: u32,
+}
+
+#[derive(Serialize, ToSchema)]
+struct Budget {
+    used: u32,
+    limit: u32,
+    /// When the next call is possible, if the budget is spent.
+    next_at: Option<Timestamp>,
+}
+
+/// The hourly budgets of the token's projects.
+#[utoipa::path(get, path = "/api/v1/budgets", tag = "Budgets",
+    responses((status = OK, body = BudgetList, description = "The budgets."), ReadErrors))]
+pub(super) async fn list_budgets(
+    Extension(caller): Extension<TokenCaller>,
+) -> Result<Json<BudgetList>, Problem> {
+    caller.needs(Scope::JobsRead)?;
+    let (owner, governor) = (caller.caller(), &caller.state().governor);
+    let mut budgets = Vec::new();
+    for project in caller.projects() {
+        let figures = governor.budgets(&project.id, &owner.reader()).await?.budgets;
+        budgets.push(ProjectBudgets {
+            project: project.id.to_string(),
+            job_starts: figures.creates.into(),
+            follow_ups: figures.follow_ups.into(),
+            agent_limit: figures.agent_limit.as_str(),
+            analytics: figures.analytics.into(),
+            queued: figures.waiting,
+        });
+    }
+    Ok(Json(BudgetList { budgets }))
+}
+
+impl From<Meter> for Budget {
+    fn from(Meter { used, limit, next_fits_at }: Meter) -> Self {
+        Self { used, limit, next_at: next_fits_at }
+    }
+}

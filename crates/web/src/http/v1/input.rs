@@ -1,0 +1,188 @@
+//! The inputs of the JSON API: fields of the address, JSON bodies and the idempotency key. Each mistake is a `Problem`.
+
+use std::time::Duration;
+
+use axum::body::{Bytes, HttpBody};
+use axum::extract::{Extension, FromRequest, FromRequestParts, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use serde::de::DeserializeOwned;
+use tokio::time::timeout;
+use utoipa::IntoParams;
+
+use crate::auth::bearer::TokenCaller;
+use crate::http::layers::bodies;
+use crate::request::problem::Problem;
+use crate::state::AppState;
+use model::error::AppError;
+
+/// In UTF-8. Some programs on Windows write it.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// How long a client may take to send a body.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The fields of the address. A field that is unknown or has an invalid value is refused.
+pub(super) struct Fields<T>(pub(super) T);
+
+/// A body in JSON. A field that is unknown or has a wrong type is refused.
+pub(super) struct Body<T>(pub(super) T);
+
+/// The header `Idempotency-Key`.
+#[derive(IntoParams)]
+#[into_params(names("Idempotency-Key"), parameter_in = Header)]
+pub(super) struct IdempotencyKey(
+    /// Requests with the same key have one effect.
+    #[param(pattern = "^[A-Za-z0-9_-]{1,64}$")]
+    pub(super) String,
+);
+
+impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Fields<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let query = parts.uri.query().unwrap_or_default();
+        let fields = serde_urlencoded::from_str(query);
+        fields
+            .map(Self)
+            .map_err(|error| invalid(format!("The fields of the address are not valid: {error}.")))
+    }
+}
+
+impl<T: DeserializeOwned> FromRequest<AppState> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
+        must_be_json(request.headers())?;
+        // The layer of all endpoints has received it.
+        let whole = whole(request.into_body(), most_bytes(state), PATIENCE).await?;
+        let text = str::from_utf8(&whole).map_err(|_| invalid("The body is not UTF-8."))?;
+        serde_json::from_str(text)
+            .map(Self)
+            .map_err(|error| invalid(format!("The body is not valid: {error}.")))
+    }
+}
+
+/// The layer of all endpoints that need a token, inside of the check of the token: they get a body when it is complete, and only if the token is
+/// still valid then. A byte order mark before JSON is removed.
+pub(super) async fn whole_body(
+    State(state): State<AppState>,
+    Extension(caller): Extension<TokenCaller>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    let (parts, body) = request.into_parts();
+    if body.is_end_stream() {
+        return Ok(next.run(Request::from_parts(parts, body)).await);
+    }
+    if bodies::is_encoded(&parts.headers) {
+        let detail = "Send the body without compression: no Content-Encoding is accepted.";
+        return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail));
+    }
+    let mut body = Bytes::from(whole(body, most_bytes(&state), PATIENCE).await?);
+    caller.must_still_be_valid().await?;
+    if body.starts_with(BYTE_ORDER_MARK) {
+        body = body.slice(BYTE_ORDER_MARK.len()..);
+    }
+    Ok(next.run(Request::from_parts(parts, body.into())).await)
+}
+
+/// The maximum size of a body. It may contain a prompt.
+fn most_bytes(state: &AppState) -> usize {
+    bodies::with_prompt(state.settings().prompt_max)
+}
+
+/// The complete body, of at most `most` bytes, if it arrives in time.
+async fn whole(body: axum::body::Body, most: usize, patience: Duration) -> Result<Vec<u8>, Problem> {
+    let size = body.size_hint().exact();
+    let whole = timeout(patience, bodies::read(body, size, most)).await.map_err(|_| {
+        let detail = "The request took too long to arrive. Send it again.";
+        Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", detail)
+    })?;
+    let whole = whole.map_err(|_| invalid("The request was interrupted. Send it again."))?;
+    whole.ok_or_else(|| {
+        let detail = format!("The body is too large: the limit is {} KiB.", most / 1024);
+        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail)
+    })
+}
+
+impl<S: Sync> FromRequestParts<S> for IdempotencyKey {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let mut keys = parts.headers.get_all("idempotency-key").iter();
+        match (keys.next().map(|key| key.to_str()), keys.next()) {
+            // The standard writes it in quotes.
+            (Some(Ok(key)), None) => Ok(Self(key.trim().trim_matches('"').to_owned())),
+            _ => Err(Problem::new(
+                StatusCode::BAD_REQUEST,
+                "idempotency_key_required",
+                "The header Idempotency-Key is required once: 1 to 64 letters, digits, - or _. A retry must have the same key.",
+            )),
+        }
+    }
+}
+
+/// Whether the body is JSON, according to its header.
+pub(super) fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()?.split(';').next());
+    kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+}
+
+/// The media ranges that contain JSON, the most specific one first.
+const RANGES_OF_JSON: [&str; 3] = ["application/json", "application/*", "*/*"];
+
+/// Whether a client accepts JSON. Without a header, it accepts everything.
+pub(super) fn accepts_json(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let accepted = values.collect::<Vec<_>>().join(",").to_ascii_lowercase();
+    let ranges: Vec<(&str, f32)> = accepted.split(',').filter_map(range_and_weight).collect();
+    let weight = |wanted: &&str| ranges.iter().find(|(range, _)| range == wanted).map(|(_, weight)| *weight);
+    ranges.is_empty() || RANGES_OF_JSON.iter().find_map(weight).is_some_and(|weight| weight > 0.0)
+}
+
+fn range_and_weight(text: &str) -> Option<(&str, f32)> {
+    let mut parts = text.split(';').map(str::trim);
+    let range = parts.next().filter(|range| !range.is_empty())?;
+    let weight = parts.find_map(|part| part.strip_prefix("q=")?.parse().ok());
+    Some((range, weight.unwrap_or(1.0)))
+}
+
+fn must_be_json(headers: &HeaderMap) -> Result<(), Problem> {
+    if is_json(headers) {
+        return Ok(());
+    }
+    let detail = "Send the body as JSON, with the header Content-Type: application/json.";
+    Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail))
+}
+
+fn invalid(detail: impl std::fmt::Display) -> Problem {
+    AppError::bad_input(detail).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use axum::body::{Body, Bytes};
+    use futures::{StreamExt, stream};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn body_that_arrives_too_slowly_is_refused() {
+        let first = stream::iter([Ok::<_, Infallible>(Bytes::from_static(b"x"))]);
+        let body = Body::from_stream(first.chain(stream::pending()));
+        let refused = whole(body, 1_000, Duration::from_millis(1)).await;
+        assert_eq!(refused.map_err(|problem| problem.code().to_owned()), Err("too_slow".to_owned()));
+    }
+
+    #[tokio::test]
+    async fn body_that_is_too_large_is_refused() {
+        let refused = whole(Body::from("x".repeat(1_001)), 1_000, PATIENCE).await;
+        assert_eq!(refused.map_err(|problem| problem.code().to_owned()), Err("too_large".to_owned()));
+        assert_eq!(whole(Body::from("x"), 1_000, PATIENCE).await.map_err(drop), Ok(b"x".to_vec()));
+    }
+}

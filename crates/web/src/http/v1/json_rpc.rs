@@ -1,0 +1,182 @@
+//! The errors of JSON-RPC for messages that are not one request: `rmcp` would respond without an error object. The errors of `rmcp` itself are passed on.
+
+use axum::Json;
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, CustomRequest, ErrorCode, JsonRpcRequest, JsonRpcVersion2_0,
+    RequestId,
+};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
+
+use super::input::{accepts_json, is_json};
+use crate::request::problem::{OwnFormat, Problem};
+
+/// What `rmcp` requires of each client. Its answers are JSON whatever else a client accepts.
+const ACCEPT_OF_RMCP: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
+
+/// A layer of the service at `/mcp`, inside of the one that receives the body.
+pub(super) async fn check(request: Request, next: Next) -> Response {
+    if !accepts_json(request.headers()) {
+        return not_acceptable().into_response();
+    }
+    let is_message = is_json(request.headers());
+    let (mut parts, body) = request.into_parts();
+    parts.headers.insert(header::ACCEPT, ACCEPT_OF_RMCP);
+    // It is in memory, and its size was checked.
+    let Ok(body) = to_bytes(body, usize::MAX).await else {
+        return Refused::INCOMPLETE.into_response();
+    };
+    if is_message && let Err(refused) = check_message(&body) {
+        return refused.into_response();
+    }
+    let mut response = next.run(Request::from_parts(parts, Body::from(body))).await;
+    if is_json(response.headers()) {
+        response.extensions_mut().insert(OwnFormat);
+    }
+    response
+}
+
+fn not_acceptable() -> Problem {
+    let detail = "The answer is JSON. The header Accept must permit application/json.";
+    Problem::new(StatusCode::NOT_ACCEPTABLE, "not_acceptable", detail)
+}
+
+/// The methods that `rmcp` answers. It takes a request whose parameters it cannot read for one with an unknown method.
+const METHODS: [&str; 5] = ["initialize", "ping", "server/discover", "tools/list", "tools/call"];
+
+/// The maximum length of ids, names of methods and versions of the protocol, in bytes. Responses and log lines of `rmcp` contain them.
+const NAME_MAX_BYTES: usize = 256;
+
+/// Where a message has a version of the protocol.
+const VERSIONS: [&str; 2] =
+    ["/params/protocolVersion", "/params/_meta/io.modelcontextprotocol~1protocolVersion"];
+
+/// The error of a message.
+#[derive(Debug, PartialEq)]
+struct Refused {
+    /// That of the request, if the message is a request.
+    id: Option<RequestId>,
+    code: ErrorCode,
+    message: &'static str,
+}
+
+impl Refused {
+    const INCOMPLETE: Self = Self::without_id(ErrorCode::INVALID_REQUEST, "The body is incomplete.");
+
+    const fn without_id(code: ErrorCode, message: &'static str) -> Self {
+        Self { id: None, code, message }
+    }
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let Self { id, code: ErrorCode(code), message } = self;
+        // As `rmcp` responds to a request with an error.
+        let status = if id.is_some() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+        let error = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}});
+        let mut response = (status, Json(error)).into_response();
+        response.extensions_mut().insert(OwnFormat);
+        response
+    }
+}
+
+/// Fails unless a body is one message of the protocol that `rmcp` can read.
+fn check_message(body: &[u8]) -> Result<(), Refused> {
+    let value: Value = serde_json::from_slice(body)
+        .map_err(|_| Refused::without_id(ErrorCode::PARSE_ERROR, "The body is not JSON."))?;
+    if value.is_array() {
+        let message = "Batches are not supported. Send one message in each request.";
+        return Err(Refused::without_id(ErrorCode::INVALID_REQUEST, message));
+    }
+    for version in VERSIONS {
+        if value.pointer(version).and_then(Value::as_str).is_some_and(|text| text.len() > NAME_MAX_BYTES) {
+            let message = "The version of the protocol is too long.";
+            return Err(Refused::without_id(ErrorCode::INVALID_REQUEST, message));
+        }
+    }
+    // Of the bytes, as `rmcp` does: the value has one of two fields with the same name.
+    let (id, method, is_readable) = match serde_json::from_slice(body) {
+        Ok(ClientJsonRpcMessage::Request(JsonRpcRequest { id, request, .. })) => match request {
+            ClientRequest::CustomRequest(CustomRequest { method, .. }) => (id, Some(method), true),
+            _ => (id, None, true),
+        },
+        Ok(_) => return Ok(()),
+        Err(_) => {
+            let Envelope { id, method, .. } = serde_json::from_slice(body).map_err(|_| {
+                let message = "The body is not a message of JSON-RPC 2.0.";
+                Refused::without_id(ErrorCode::INVALID_REQUEST, message)
+            })?;
+            (id, Some(method), false)
+        }
+    };
+    if matches!(&id, RequestId::String(id) if id.len() > NAME_MAX_BYTES) {
+        return Err(Refused::without_id(ErrorCode::INVALID_REQUEST, "The id is too long."));
+    }
+    let (code, message) = match method.as_deref() {
+        None => return Ok(()),
+        Some(known) if METHODS.contains(&known) => {
+            (ErrorCode::INVALID_PARAMS, "The parameters of the method are missing or have a wrong type.")
+        }
+        Some(unknown) if is_readable && unknown.len() <= NAME_MAX_BYTES => return Ok(()),
+        Some(_) => (ErrorCode::METHOD_NOT_FOUND, "There is no such method."),
+    };
+    Err(Refused { id: Some(id), code, message })
+}
+
+/// A request, whatever its parameters are: `rmcp` reads no list of them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Envelope {
+    #[serde(rename = "jsonrpc")]
+    _version: JsonRpcVersion2_0,
+    id: RequestId,
+    method: String,
+    #[serde(default, rename = "params")]
+    _parameters: IgnoredAny,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn body_that_is_not_one_message_has_an_error_of_json_rpc() {
+        let code = |body: &[u8]| check_message(body).map_err(|refused| refused.code.0);
+        for body in [&b""[..], b"{", b"\xff", b"[1,", "[".repeat(10_000).as_bytes()] {
+            assert_eq!(code(body), Err(-32_700), "{body:.20?}");
+        }
+        for body in
+            ["[]", "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]", "1", "null", "{}", "{\"id\":1}"]
+        {
+            assert_eq!(code(body.as_bytes()), Err(-32_600), "{body}");
+        }
+        let twice = "{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"method\":\"ping\"}";
+        assert_eq!(code(twice.as_bytes()), Err(-32_600));
+        let version = |text: &str| {
+            let of_call = json!({"io.modelcontextprotocol/protocolVersion": text});
+            let info = json!({"protocolVersion": text, "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}});
+            [("initialize", info), ("ping", json!({"_meta": of_call}))].map(|(method, params)| {
+                let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+                code(message.to_string().as_bytes())
+            })
+        };
+        assert_eq!(version("2025-06-18"), [Ok(()), Ok(())]);
+        assert_eq!(
+            version(&"x".repeat(257)),
+            [Err(-32_600), Err(-32_600)],
+            "it would be in the response and in the log"
+        );
+        for body in [
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}",
+            "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}",
+        ] {
+            assert_eq!(code(body.as_bytes()), Ok(()), "{body}");
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! The server without its pages: requests and their checks, the JSON API and MCP, the application state, metrics and traces, and the process.
+
+pub mod auth;
+pub mod http;
+pub mod process;
+pub mod request;
+pub mod state;
+pub mod telemetry;

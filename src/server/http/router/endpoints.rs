@@ -1,0 +1,39 @@
+//! The server functions that the layers of `web` treat differently from others.
+
+use leptos::server_fn::ServerFn;
+
+use crate::api::api_tokens::CreateToken;
+use crate::api::archive_and_tags::{
+    ArchiveJobs, DismissJobs, TagJobs, UnarchiveJobs, UndismissJobs, UntagJobs,
+};
+use crate::api::batches::{PrepareBatch, UseTemplate};
+use crate::api::jobs::{CreateJob, ImportJob, JobStatuses, SaveDraft, SendFollowUp, SimilarJobs};
+use crate::api::templates::SaveTemplate;
+use crate::api::users::{ChangePerson, InvitePerson};
+use web::http::layers::Endpoints;
+
+pub(super) const ENDPOINTS: Endpoints = Endpoints {
+    polled: JobStatuses::PATH,
+    with_prompt: &[
+        ImportJob::PATH,
+        CreateJob::PATH,
+        SendFollowUp::PATH,
+        SaveDraft::PATH,
+        SimilarJobs::PATH,
+        SaveTemplate::PATH,
+        PrepareBatch::PATH,
+        UseTemplate::PATH,
+    ],
+    with_repeated_fields: &[
+        (ArchiveJobs::PATH, "jobs"),
+        (UnarchiveJobs::PATH, "jobs"),
+        (DismissJobs::PATH, "jobs"),
+        (UndismissJobs::PATH, "jobs"),
+        (TagJobs::PATH, "jobs"),
+        (UntagJobs::PATH, "jobs"),
+        (InvitePerson::PATH, "projects"),
+        (ChangePerson::PATH, "projects"),
+        (CreateToken::PATH, "scopes"),
+        (CreateToken::PATH, "projects"),
+    ],
+};
