@@ -1,14 +1,15 @@
-//! The binary. All its code is in the library: the compiler would compile async functions again for each crate that awaits them.
+//! The binary. All its code is in libraries: the compiler would compile async functions again for each crate that awaits them.
 
 use std::process::ExitCode;
 
-use docket::server::command_line;
+use docket::server::http::router::SITE;
 use mimalloc::MiMalloc;
+use web::command_line;
 
 /// Returns memory to the system after a flood of requests, SQLite's too. ADR 17 compares it with other allocators.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
-    command_line::main()
+    command_line::main(SITE)
 }

@@ -1,6 +1,4 @@
-//! Everything that runs only on the server, behind the feature `ssr`.
+//! The pages for the server of the crate `web`, behind the feature `ssr`.
 
 pub mod assets;
-pub mod command_line;
-pub mod commands;
 pub mod http;

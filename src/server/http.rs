@@ -1,3 +1,3 @@
-//! HTTP: the pages, and the router with them.
+//! HTTP: the routes of the pages.
 
 pub mod router;

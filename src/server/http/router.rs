@@ -1,4 +1,4 @@
-//! All routes: those of the pages, and those of `web`.
+//! The routes of the pages.
 
 mod endpoints;
 mod last_project;
@@ -9,17 +9,20 @@ pub use pages::paths as page_paths;
 
 use axum::Router;
 
+use self::endpoints::ENDPOINTS;
 use crate::server::assets;
 use web::http::Site;
 use web::state::AppState;
 
-/// The whole application as a service.
-pub fn router(state: &AppState) -> Router {
-    let site = Site {
-        pages: Router::new().merge(pages::routes(state)).merge(sign_in_pages::routes()),
-        not_found: pages::not_found(state),
-        files: assets::routes(),
-        endpoints: endpoints::ENDPOINTS,
-    };
-    web::http::router(site, state)
+/// The pages, for the server.
+pub const SITE: Site = Site {
+    pages: routes,
+    not_found: pages::not_found,
+    files: assets::routes,
+    package_dir: assets::package_dir,
+    endpoints: ENDPOINTS,
+};
+
+fn routes(state: &AppState) -> Router<AppState> {
+    pages::routes(state).merge(sign_in_pages::routes())
 }

@@ -12,8 +12,7 @@ use base::config::{
 };
 use base::settings::Settings as LiveOnes;
 use base::waits::Waits;
-use docket::server::assets::package_dir;
-use docket::server::commands::serve;
+use docket::server::http::router::SITE;
 use model::budget::AgentLimit;
 use model::time::Timestamp;
 use model::user::Role;
@@ -25,6 +24,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::OnceCell;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use web::commands::serve::{self, Served};
 use web::process::listen;
 use web::state::{AppState, AppStateConfig};
 
@@ -277,13 +277,13 @@ impl TestApp {
                     upstream: &upstream,
                     webhooks: settings.webhooks,
                     code_hosts: &settings.code_hosts,
-                    package_dir: package_dir(),
+                    package_dir: (SITE.package_dir)(),
                 };
                 AppState::new(state_config, store, clock, docket()).unwrap()
             });
             let state = assemble(store, clock, poll_interval);
             serve::begin(&state).await.unwrap();
-            let server = tokio::spawn(serve::run(state.clone(), listener, until));
+            let server = tokio::spawn(serve::run(state.clone(), Served { site: SITE, listener }, until));
             (state, assemble, address, server)
         });
         let (state, assemble, address, server) = within_deadline("the start", started).await.unwrap();

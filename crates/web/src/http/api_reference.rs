@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::{Map, Value, json};
 
 /// The text, in which `curl` calls the server at `origin`.
-pub fn markdown(description: &Value, origin: &str) -> String {
+pub(super) fn markdown(description: &Value, origin: &str) -> String {
     let mut text = String::new();
     let none = Map::new();
     let paths = description["paths"].as_object().unwrap_or(&none);

@@ -40,8 +40,7 @@ mod tests {
     /// Makes this test the process that panics.
     const PANICS: &str = "DOCKET_TEST_PANICS";
 
-    const NAME: &str =
-        "telemetry::panics::tests::panic_does_not_wait_for_the_reader_of_standard_error";
+    const NAME: &str = "telemetry::panics::tests::panic_does_not_wait_for_the_reader_of_standard_error";
 
     /// A pipe that holds no more.
     fn full_pipe() -> (io::PipeReader, io::PipeWriter) {

@@ -1,6 +1,6 @@
 //! `docket copy`: copies all data into another database, and verifies that it is complete.
 
-use crate::server::commands::print_line;
+use crate::commands::print_line;
 use base::clock::Clock;
 use base::config::Database;
 use store::Store;

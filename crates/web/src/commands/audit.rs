@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 
-use crate::server::commands::print_line;
+use crate::commands::print_line;
 use base::config::Database;
 use base::config::redacted_url;
 use service::audit::check::{Comparison, VerifiedLog, against_copy, against_note};

@@ -4,7 +4,7 @@ use data_encoding::BASE64URL_NOPAD;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::server::commands::output::inform;
+use crate::commands::output::inform;
 use model::id::IntentId;
 
 /// The begin of a key that is the hash of another text.

@@ -3,7 +3,7 @@
 use anyhow::{Context, bail, ensure};
 use clap::Subcommand;
 
-use crate::server::commands::output::{in_one_line, inform, is_discarded, print_line, print_secret};
+use crate::commands::output::{in_one_line, inform, is_discarded, print_line, print_secret};
 use base::clock::Clock;
 use base::config::{Database, parse_projects};
 use base::work::Docket;

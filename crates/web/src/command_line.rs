@@ -14,14 +14,21 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, registry, reload};
 
-use crate::server::commands;
-use crate::server::commands::client::job::JobCommand;
-use crate::server::commands::client::views::ViewsArguments;
-use crate::server::commands::client::{Connection, Outcome};
-use crate::server::commands::emulator::{
+use crate::commands;
+use crate::commands::client::job::JobCommand;
+use crate::commands::client::views::ViewsArguments;
+use crate::commands::client::{Connection, Outcome};
+use crate::commands::emulator::{
     DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_PROJECTS, DEFAULT_SEED, EmulatorConfig,
 };
-use crate::server::commands::output;
+use crate::commands::output;
+use crate::commands::serve::Start;
+use crate::http::Site;
+use crate::process::reload::{LogFilter, Reloading};
+use crate::process::sockets::Sockets;
+use crate::telemetry::log_lines::{self, LastLines};
+use crate::telemetry::panics;
+use crate::telemetry::trace_export::Traces;
 use base::allocator;
 use base::clock::Clock;
 use base::config::{
@@ -33,11 +40,6 @@ use base::work::Docket;
 use service::auth::first_admin;
 use store::StoreError;
 use store::audit::ChainLink;
-use web::process::reload::{LogFilter, Reloading};
-use web::process::sockets::Sockets;
-use web::telemetry::log_lines::{self, LastLines};
-use web::telemetry::panics;
-use web::telemetry::trace_export::Traces;
 
 /// A web dashboard for teams whose documentation is maintained by an AI agent.
 #[derive(Parser)]
@@ -206,30 +208,35 @@ enum Failure {
     Other(anyhow::Error),
 }
 
-/// Runs the command that the arguments of the process name.
-pub fn main() -> ExitCode {
+/// Runs the command that the arguments of the process name. The server has the pages of `site`.
+pub fn main(site: Site) -> ExitCode {
     allocator::purge_soon();
     let _last_lines = LastLines;
     let Some(docket) = Docket::take() else { return ExitCode::FAILURE };
     // Before the runtime starts threads, because this removes environment variables.
-    command(Sockets::inherited(), docket)
+    command(site, Sockets::inherited(), docket)
 }
 
 #[tokio::main]
-async fn command(sockets: anyhow::Result<Sockets>, docket: Docket) -> ExitCode {
+async fn command(site: Site, sockets: anyhow::Result<Sockets>, docket: Docket) -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(usage) => return output::print_usage(&usage),
     };
     // Boxed: otherwise the binary has a copy of every command for each kind of runtime.
-    let command: Pin<Box<dyn Future<Output = _>>> = Box::pin(run(arguments, sockets, docket));
+    let command: Pin<Box<dyn Future<Output = _>>> = Box::pin(run(arguments, site, sockets, docket));
     match command.await {
         Ok(()) => output::exit_code(),
         Err(failure) => failure.report(),
     }
 }
 
-async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>, docket: Docket) -> Result<(), Failure> {
+async fn run(
+    arguments: Arguments,
+    site: Site,
+    sockets: anyhow::Result<Sockets>,
+    docket: Docket,
+) -> Result<(), Failure> {
     let source = Source::load(arguments.config.as_deref())?;
     let log = Log::from_source(&source)?;
     match arguments.command.unwrap_or(Command::Serve) {
@@ -244,7 +251,8 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>, docket: Doc
                 log,
                 work: docket.task("reload", Clock::system()),
             };
-            let ended = commands::serve::serve(config, reloading, sockets?, docket).await;
+            let ended =
+                commands::serve::serve(Start { config, reloading, sockets: sockets?, site }, docket).await;
             if let Some(traces) = traces {
                 traces.stop().await;
             }
@@ -253,7 +261,7 @@ async fn run(arguments: Arguments, sockets: anyhow::Result<Sockets>, docket: Doc
         Command::Demo { addr, data } => {
             let password = configured_admin_password(&source)?;
             drop(start_server_logging(&quiet_unless_configured(log), None)?);
-            commands::demo::demo(commands::demo::Options { addr, data, password }, docket).await?;
+            commands::demo::demo(commands::demo::Options { addr, data, password }, site, docket).await?;
         }
         Command::Emulator { addr, key, projects, pages, per_hour, seed, code_host } => {
             drop(start_server_logging(&log, None)?);

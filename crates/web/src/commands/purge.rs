@@ -3,7 +3,7 @@
 
 use anyhow::{Context, bail};
 
-use crate::server::commands::print_line;
+use crate::commands::print_line;
 use base::clock::Clock;
 use base::config::{Database, RetentionConfig};
 use base::failures::Failures;

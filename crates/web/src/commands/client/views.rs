@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::connection::{ApiRequest, Refusal, parsed};
 use super::{Connection, project_or_only};
-use crate::server::commands::output::{in_one_line, inform, print_csv, print_json, print_line};
+use crate::commands::output::{in_one_line, inform, print_csv, print_json, print_line};
 use model::day::{Day, DayRange, InvalidDay};
 use model::page_views::PageViews;
 

@@ -8,9 +8,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::output::print_line;
 use super::serve::stop_on_signal;
+use crate::process::listen;
 use docket_emulator::{Clock, CodeHostConfig, Emulator};
 pub use docket_emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_PROJECTS, DEFAULT_SEED, EmulatorConfig};
-use web::process::listen;
 
 /// Serves the emulator on `addr` until a signal. Prints its URL to standard output. `has_code_host`: the same address is an emulated code host, whose
 /// token is the key.

@@ -4,7 +4,7 @@
 //! It requests `/healthz`, whose failure means that a restart helps. `/readyz` also fails while a remote database is
 //! down or the process is stopping. A restart then would only interrupt running deliveries.
 
-use crate::server::commands::print_line;
+use crate::commands::print_line;
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::time::Duration;

@@ -10,8 +10,8 @@ use std::process::ExitCode;
 use parking_lot::Mutex;
 
 use self::escaping::{json_text, printable};
+use crate::telemetry::log_lines;
 use service::sheet::escaped_formula;
-use web::telemetry::log_lines;
 
 pub(super) use self::escaping::in_one_line;
 
@@ -66,7 +66,7 @@ pub(super) fn is_lost() -> bool {
 }
 
 /// Writes a diagnostic to standard error.
-pub(in crate::server) fn inform(text: &str) {
+pub(crate) fn inform(text: &str) {
     diagnose(&format!("docket: {text}"));
 }
 
@@ -76,7 +76,7 @@ fn diagnose(text: &str) {
 }
 
 /// What clap prints, such as the help. Returns the exit code.
-pub(in crate::server) fn print_usage(usage: &clap::Error) -> ExitCode {
+pub(crate) fn print_usage(usage: &clap::Error) -> ExitCode {
     let written = usage.print().and_then(|()| stdout().flush());
     match (usage.use_stderr(), written) {
         (false, Err(error)) => {
@@ -88,7 +88,7 @@ pub(in crate::server) fn print_usage(usage: &clap::Error) -> ExitCode {
 }
 
 /// The exit code of a command that succeeded: another one than 0 if its output could not be written.
-pub(in crate::server) fn exit_code() -> ExitCode {
+pub(crate) fn exit_code() -> ExitCode {
     match *LOST.lock() {
         None => ExitCode::SUCCESS,
         Some(ErrorKind::BrokenPipe) => ExitCode::from(READER_LEFT),

@@ -1,4 +1,4 @@
-//! The commands of the binary. `server::command_line` parses their arguments.
+//! The commands of the binary. `command_line` parses their arguments.
 
 pub mod audit;
 mod backup;

@@ -1,6 +1,6 @@
 //! The findings of `docket check`: printed line by line during the checks, or as one JSON document at the end.
 
-use crate::server::commands::output::{in_one_line, print_json, print_line};
+use crate::commands::output::{in_one_line, print_json, print_line};
 use anyhow::bail;
 use serde::Serialize;
 

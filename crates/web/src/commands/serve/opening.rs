@@ -9,10 +9,10 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::background;
+use crate::http::starting_router;
+use crate::process::{listen, service_manager};
 use base::config::{AccessConfig, Database};
 use store::Store;
-use web::http::starting_router;
-use web::process::{listen, service_manager};
 
 /// Until this time, requests wait for the start. A restart takes less, and loses none.
 const LONG: Duration = Duration::from_secs(10);

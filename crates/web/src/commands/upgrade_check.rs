@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use serde::Serialize;
 
-use crate::server::commands::output::{print_json, print_line};
+use crate::commands::output::{print_json, print_line};
 use base::clock::Clock;
 use base::config::Database;
 use store::maintenance::upgrade::{PendingMigration, Upgrade};

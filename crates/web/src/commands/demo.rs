@@ -15,9 +15,11 @@ use strum::VariantArray;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::serve::{Upkeep, begin, run_with_history, stop_on_signal};
-use crate::server::assets::package_dir;
-use crate::server::commands::print_line;
+use super::serve::{Served, Upkeep, begin, run_with_history, stop_on_signal};
+use crate::commands::print_line;
+use crate::http::Site;
+use crate::process::listen;
+use crate::state::{AppState, AppStateConfig};
 use base::clock::Clock;
 use base::config::{
     ApiKey, AuditConfig, BREAKS_AFTER, Budget, CodeHostsConfig, GitHubAccess, GitHubConfig, PublicUrl,
@@ -34,8 +36,6 @@ use service::auth::api_token::TokenText;
 use service::auth::{first_admin, password};
 use store::accounts::api_tokens::NewApiToken;
 use store::{Store, url_of};
-use web::process::listen;
-use web::state::{AppState, AppStateConfig};
 
 const PROJECTS: &str = "acme-docs=Acme Docs,acme-api=Acme API";
 
@@ -56,7 +56,7 @@ pub struct Options {
     pub password: Option<SecretString>,
 }
 
-pub async fn demo(options: Options, docket: Docket) -> anyhow::Result<()> {
+pub async fn demo(options: Options, site: Site, docket: Docket) -> anyhow::Result<()> {
     let listener = listen::bind(options.addr).await?;
     let temporary = tempfile::Builder::new().prefix("docket-demo-").tempdir()?;
     let folder = options.data.unwrap_or_else(|| temporary.path().to_owned());
@@ -139,7 +139,7 @@ pub async fn demo(options: Options, docket: Docket) -> anyhow::Result<()> {
         // Demonstrations may have receivers on this machine.
         webhooks: WebhookConfig { private: true },
         code_hosts: &code_hosts,
-        package_dir: package_dir(),
+        package_dir: (site.package_dir)(),
     };
     let state = AppState::new(state_config, store, clock, &docket)?;
     begin(&state).await?;
@@ -148,7 +148,7 @@ pub async fn demo(options: Options, docket: Docket) -> anyhow::Result<()> {
     let ended = run_with_history(
         state,
         Upkeep { audit: AuditConfig { days: 0 }, backups: None, work },
-        listener,
+        Served { site, listener },
         stop,
     )
     .await;

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use self::connection::ApiRequest;
 pub use self::connection::Connection;
-use crate::server::commands::output::inform;
+use crate::commands::output::inform;
 
 /// How a command ended that was carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use crate::server::commands::print_line;
+use crate::commands::print_line;
+use crate::process::restore::{Done, Restore, advice_for_a_server};
 use base::clock::Clock;
 use base::config::Database;
 use base::work::Docket;
 use store::file_of;
-use web::process::restore::{Done, Restore, advice_for_a_server};
 
 pub struct Options {
     pub backup: PathBuf,

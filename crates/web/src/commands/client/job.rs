@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::connection::{ApiRequest, parsed};
 use super::{Connection, Outcome, idempotency_key, project_or_only};
-use crate::server::commands::output::{StatusLine, in_one_line, inform, is_lost, print_json, print_line};
+use crate::commands::output::{StatusLine, in_one_line, inform, is_lost, print_json, print_line};
 use model::job::{JobState, title};
 use model::links;
 use model::time::Timestamp;

@@ -12,21 +12,19 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::server::assets::package_dir;
-use crate::server::http::router::router;
+use crate::http::{Site, metrics_router, router};
+use crate::process::backups::Backups;
+use crate::process::reload::Reloading;
+use crate::process::sockets::Sockets;
+use crate::process::{listen, reload, service_manager};
+use crate::state::{AppState, AppStateConfig};
+use crate::telemetry::trace_export::Traces;
 use base::clock::Clock;
 use base::config::{AuditConfig, BackupConfig, Config, PublicUrl};
 use base::settings::Settings;
 use base::work::{Docket, Work};
 use service::audit::AuditMaintenance;
 use service::auth::first_admin;
-use web::http::metrics_router;
-use web::process::backups::Backups;
-use web::process::reload::Reloading;
-use web::process::sockets::Sockets;
-use web::process::{listen, reload, service_manager};
-use web::state::{AppState, AppStateConfig};
-use web::telemetry::trace_export::Traces;
 
 /// Starts the export of traces, if a collector is configured. The logging depends on it, so it is started first.
 pub fn start_traces(config: &Config) -> anyhow::Result<Option<Traces>> {
@@ -35,12 +33,15 @@ pub fn start_traces(config: &Config) -> anyhow::Result<Option<Traces>> {
     config.traces.as_ref().map(start).transpose()
 }
 
-pub async fn serve(
-    config: Config,
-    reloading: Reloading,
-    sockets: Sockets,
-    docket: Docket,
-) -> anyhow::Result<()> {
+/// A server that is about to start.
+pub struct Start {
+    pub config: Config,
+    pub reloading: Reloading,
+    pub sockets: Sockets,
+    pub site: Site,
+}
+
+pub async fn serve(Start { config, reloading, sockets, site }: Start, docket: Docket) -> anyhow::Result<()> {
     let clock = Clock::system();
     let reload_signal = reload::hangup_signal()?;
     let settings = Settings::of(&config);
@@ -67,7 +68,7 @@ pub async fn serve(
         upstream: &config.upstream,
         webhooks: config.webhooks,
         code_hosts: &config.code_hosts,
-        package_dir: package_dir(),
+        package_dir: (site.package_dir)(),
     };
     let state = AppState::new(state_config, store, clock, &docket)?;
     begin(&state).await?;
@@ -90,7 +91,7 @@ pub async fn serve(
         work: docket.task("upkeep", state.clock.clone()),
     };
     let leaving = state.leaving.clone();
-    let ended = run_with_history(state, upkeep, listener, stop).await;
+    let ended = run_with_history(state, upkeep, Served { site, listener }, stop).await;
     // Also if it failed before it served any request: the tasks below wait for this.
     leaving.cancel();
     informed.await.context("notifying the service manager")?;
@@ -126,6 +127,12 @@ async fn serve_metrics(state: AppState, listener: TcpListener, stop: Cancellatio
     listen::serve(listener, metrics_router(&state), limits, stop).await;
 }
 
+/// What is served, and where.
+pub struct Served {
+    pub site: Site,
+    pub listener: TcpListener,
+}
+
 /// Maintenance of the database.
 pub struct Upkeep {
     pub audit: AuditConfig,
@@ -138,7 +145,7 @@ pub struct Upkeep {
 pub async fn run_with_history(
     state: AppState,
     Upkeep { audit, backups, work }: Upkeep,
-    listener: TcpListener,
+    served: Served,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
     let history = background({
@@ -167,7 +174,7 @@ pub async fn run_with_history(
         let stop = stop.clone();
         background(async move { backups.run(stop).await })
     });
-    let ended = run(state, listener, stop.clone()).await;
+    let ended = run(state, served, stop.clone()).await;
     stop.cancel();
     history.await.context("fetching the daily history")?;
     maintenance.await.context("maintaining the audit log")?;
@@ -188,7 +195,11 @@ pub async fn begin(state: &AppState) -> anyhow::Result<()> {
 
 /// After [`begin`]: serves requests, delivers and polls jobs and sends webhooks until `stop`; then finishes the work in progress. The
 /// history is not fetched, so that tests can count every call.
-pub async fn run(state: AppState, listener: TcpListener, stop: CancellationToken) -> anyhow::Result<()> {
+pub async fn run(
+    state: AppState,
+    Served { site, listener }: Served,
+    stop: CancellationToken,
+) -> anyhow::Result<()> {
     let over = CancellationToken::new();
     let heartbeat = background({
         let (heartbeat, over) = (state.heartbeat.clone(), over.clone());
@@ -216,7 +227,7 @@ pub async fn run(state: AppState, listener: TcpListener, stop: CancellationToken
         // Also if no signal stopped the server.
         state.leaving.cancel();
     };
-    tokio::join!(listen::serve(listener, router(&state), limits, stop.clone()), leaving);
+    tokio::join!(listen::serve(listener, router(site, &state), limits, stop.clone()), leaving);
     jobs.await.context("delivering jobs")?;
     webhooks.await.context("delivering webhooks")?;
     code_hosts.await.context("checking pull requests")?;

@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use clap::Subcommand;
 use secrecy::SecretString;
 
-use crate::server::commands::output::{in_one_line, print_line};
+use crate::commands::output::{in_one_line, print_line};
 use base::clock::Clock;
 use base::config::{Database, parse_projects};
 use base::username;

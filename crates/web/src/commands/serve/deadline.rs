@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 use tokio::runtime::Builder;
 
-use web::telemetry::log_lines;
+use crate::telemetry::log_lines;
 
 /// The time added to the expected duration of a shutdown.
 const MARGIN: Duration = Duration::from_secs(10);
