@@ -165,7 +165,7 @@ fn expected(plain: &[Plain], q: &str, folder: Option<&str>, sort: &str) -> Vec<(
         "total" => Some((now.total, 1)),
         "human" => Some((now.human, 1)),
         "ai" => Some((now.ai, 1)),
-        "share" => (now.total >= 20).then_some((now.ai, now.total)),
+        "share" => (now.total >= 20).then_some((now.ai, now.human + now.ai)),
         // All numbers are small; one more keeps the difference positive.
         "difference" => Some((compared.total + 1_000_000 - before.total, 1)),
         "change" => (before.total > 0).then_some((compared.total, before.total)),

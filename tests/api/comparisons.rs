@@ -1,5 +1,6 @@
 //! Comparisons with another period, with the numbers of examples: on the analytics page, in its export and for programs.
 
+use model::page_views::ViewCounts;
 use serde_json::Value;
 
 use crate::analytics_pages::{NOON, at};
@@ -40,6 +41,31 @@ async fn shares_are_rounded_once_and_nothing_is_all_or_none_that_is_not() {
     let expected =
         [(json!(0.9999), json!(49_999.0)), (json!(0.0), json!(-0.9999)), (json!(0.0), json!(0.0001))];
     assert_eq!(written, expected.each_ref().map(|(share, change)| (share, change)));
+}
+
+#[tokio::test]
+async fn ai_share_is_a_share_of_people_and_ai_everywhere() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    // The platform's totals have more views than those by people and AI.
+    let row = |path: &str, [human, ai, total]: [u64; 3]| (path.to_owned(), ViewCounts { human, ai, total });
+    let before = vec![row("/a", [30, 10, 40]), row("/b", [80, 40, 240])];
+    archive.write(day("2026-11-19"), before).await;
+    archive.write(day("2026-11-20"), vec![row("/a", [20, 20, 100]), row("/b", [80, 40, 120])]).await;
+    let viewer = app.sign_in("vera").await;
+    let query = "from=2026-11-20&to=2026-11-20&sort=share";
+    let page = viewer.page(&format!("/p/docs/analytics?{query}")).await;
+    assert_eq!(figures(&page)[6..], ["38%", "+6 pts"]);
+    let shown: Vec<_> =
+        table_rows(&page, "pages daily").into_iter().map(|row| [row[0].clone(), row[4].clone()]).collect();
+    assert_eq!(shown, [["/a", "50%"], ["/b", "33%"]]);
+    let file = exported(&viewer, query).await;
+    let written: Vec<_> = file.iter().map(|row| [&row["path"], &row["ai_share"]]).collect();
+    let expected = [[json!("/a"), json!(0.5)], [json!("/b"), json!(0.3333)]];
+    assert_eq!(written, expected.each_ref().map(|row| row.each_ref()));
+    // The share of /b is the same as before.
+    let moved = exported(&viewer, "from=2026-11-20&to=2026-11-20&tab=share").await;
+    assert_eq!(moved.iter().map(|row| &row["path"]).collect::<Vec<_>>(), [&json!("/a")]);
 }
 
 #[tokio::test]

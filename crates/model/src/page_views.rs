@@ -43,6 +43,13 @@ pub struct FetchedPageViews {
     pub corrected: bool,
 }
 
+impl ViewCounts {
+    /// The views by people and by AI together, of which the AI share is a part. `total` may differ from it.
+    pub const fn readers(self) -> u64 {
+        self.human.saturating_add(self.ai)
+    }
+}
+
 impl AddAssign for ViewCounts {
     fn add_assign(&mut self, other: Self) {
         self.human = self.human.saturating_add(other.human);

@@ -29,23 +29,19 @@ struct Part {
 
 /// The scale for all `points`.
 pub fn ticks(form: Form, points: &[TrendPoint]) -> Ticks {
-    let height = |ViewCounts { human, ai, .. }: ViewCounts| match form {
-        Form::Stacked => human.saturating_add(ai),
-        Form::Side => human.max(ai),
+    let height = |counts: ViewCounts| match form {
+        Form::Stacked => counts.readers(),
+        Form::Side => counts.human.max(counts.ai),
     };
-    let heights = points.iter().flat_map(|point| [Some(height(point.counts)), point.previous.map(both)]);
+    let heights = points.iter().flat_map(|point| [Some(height(point.counts)), point.previous.map(ViewCounts::readers)]);
     Ticks::up_to(heights.flatten().max().unwrap_or(0))
-}
-
-fn both(ViewCounts { human, ai, .. }: ViewCounts) -> u64 {
-    human.saturating_add(ai)
 }
 
 /// The compared period as a line over the columns, with gaps where it has no figures; `None` unless two neighboring points have one.
 pub fn previous_line(points: &[TrendPoint], form: Form) -> Option<AnyView> {
     let ticks = ticks(form, points);
     let place = |(at, point): (usize, &TrendPoint)| {
-        let top = 1000 - per_mille(both(point.previous?), ticks.top);
+        let top = 1000 - per_mille(point.previous?.readers(), ticks.top);
         Some(format!("{},{top}", at * PARTS + PARTS / 2))
     };
     let places: Vec<Option<String>> = points.iter().enumerate().map(place).collect();

@@ -19,7 +19,7 @@ pub fn grouped(number: u64) -> String {
 
 /// The share of AI agents as a whole percentage; `–` without views. A nonzero share is never rounded to 0% or 100%.
 pub fn ai_share(counts: ViewCounts) -> String {
-    share(counts.ai, counts.human.saturating_add(counts.ai))
+    share(counts.ai, counts.readers())
 }
 
 /// `12% → 31%`.
@@ -59,9 +59,9 @@ pub fn sign<T: Ord>(now: T, before: T) -> &'static str {
 /// The change of the AI share from `before` to `now` in percentage points: `+3 pts`, `−1 pts`, `0 pts`; `None` without
 /// views in one of them. The shares are subtracted before they are rounded.
 pub fn share_change(now: ViewCounts, before: ViewCounts) -> Option<String> {
-    let fraction = |ViewCounts { human, ai, .. }: ViewCounts| {
-        let whole = human.saturating_add(ai);
-        (whole > 0).then_some((u128::from(ai), u128::from(whole)))
+    let fraction = |counts: ViewCounts| {
+        let whole = counts.readers();
+        (whole > 0).then_some((u128::from(counts.ai), u128::from(whole)))
     };
     let ((now, of_now), (before, of_before)) = (fraction(now)?, fraction(before)?);
     let (now, before) = (now * of_before, before * of_now);

@@ -23,7 +23,7 @@ impl Stack {
 
 /// The largest value among `rows`, for the longest bar.
 pub fn longest(rows: impl IntoIterator<Item = ViewCounts>) -> u64 {
-    rows.into_iter().map(|counts| counts.human.saturating_add(counts.ai)).max().unwrap_or(0)
+    rows.into_iter().map(ViewCounts::readers).max().unwrap_or(0)
 }
 
 /// `part` of `whole` in thousandths, rounded, at most 1000; 0 if `whole` is 0.

@@ -34,7 +34,7 @@ pub enum Sort {
     Total,
     Human,
     Ai,
-    /// The share of AI agents in all views.
+    /// The share of AI agents in the views by people and AI.
     Share,
     /// The change of `total` against the previous period, in views.
     Difference,

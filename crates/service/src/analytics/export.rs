@@ -223,8 +223,7 @@ fn page_cells(row: &PageRow, provisional_days: u64) -> [Cell<'_>; 11] {
         human,
         ai,
         total,
-        Fraction::of(row.counts.ai, row.counts.total)
-            .map_or(Cell::Nothing, |share| Cell::Share(share.value())),
+        Fraction::ai_share(row.counts).map_or(Cell::Nothing, |share| Cell::Share(share.value())),
         row.previous.map_or(Cell::Nothing, |_| Cell::Number(compared.total)),
         row.previous.map_or(Cell::Nothing, |previous| Cell::Number(previous.total)),
         change.map_or(Cell::Nothing, |change| Cell::Share(change.value() - 1.0)),

@@ -197,11 +197,11 @@ fn difference(row: &Row) -> Option<i128> {
     Some(i128::from(now(row)) - i128::from(row.previous?.total))
 }
 
-/// The change of the AI share, in millionths.
+/// The change of the AI share, in millionths; 0 if one of the periods has no share.
 fn shift(row: &Row) -> u64 {
-    let share = |ai, total| Fraction::of(ai, total).map_or(0.0, Fraction::value);
-    let [now, before] = [row.compared(), row.previous()].map(|counts| share(counts.ai, counts.total));
-    ((now - before).abs() * 1e6).round() as u64
+    let share = |counts| Fraction::ai_share(counts).map(Fraction::value);
+    let apart = share(row.compared()).zip(share(row.previous())).map_or(0.0, |(now, before)| now - before);
+    (apart.abs() * 1e6).round() as u64
 }
 
 /// Compares by the column of `order`, or without one by the change of the AI share, largest first. Rows without a sort
@@ -220,9 +220,7 @@ fn compare(order: Option<Order>, a: &Row, b: &Row) -> Ordering {
         Sort::Total => turned(b.counts.total.cmp(&a.counts.total)),
         Sort::Human => turned(b.counts.human.cmp(&a.counts.human)),
         Sort::Ai => turned(b.counts.ai.cmp(&a.counts.ai)),
-        Sort::Share => {
-            by(|row| Fraction::of(row.counts.ai, row.counts.total).filter(|_| row.counts.total >= VIEWS_MIN))
-        }
+        Sort::Share => by(|row| Fraction::ai_share(row.counts).filter(|_| row.counts.total >= VIEWS_MIN)),
         Sort::Difference => turned(difference(b).cmp(&difference(a))),
         Sort::Change => by(|row| Fraction::of(row.compared().total, row.previous?.total)),
     };
@@ -240,6 +238,11 @@ impl Fraction {
     /// `None` if `whole` is 0.
     pub(super) fn of(part: u64, whole: u64) -> Option<Self> {
         (whole > 0).then_some(Self { part, whole })
+    }
+
+    /// The share of AI in the views by people and AI.
+    pub(super) fn ai_share(counts: ViewCounts) -> Option<Self> {
+        Self::of(counts.ai, counts.readers())
     }
 
     pub(super) fn value(self) -> f64 {
