@@ -29,7 +29,7 @@ async fn shares_are_rounded_once_and_nothing_is_all_or_none_that_is_not() {
     archive.write(day("2026-11-20"), rows(&[("/down", 1, 0), ("/up", 100_001, 0), ("/ai", 1, 99_999)])).await;
     let viewer = app.sign_in("vera").await;
     let page = viewer.get("/p/docs/analytics?from=2026-11-18&to=2026-11-18").await.text;
-    assert_eq!(figures(&page), ["10,000", "0%", "5,554", "−2%", "4,446", "+2%", "44%", "+1 pts"]);
+    assert_eq!(figures(&page), ["10,000", "0%", "5,554", "−2%", "4,446", "+2%", "44%", "+1 pt"]);
 
     let query = "from=2026-11-20&to=2026-11-20&sort=path";
     let page = viewer.get(&format!("/p/docs/analytics?{query}")).await.text;

@@ -121,3 +121,21 @@ async fn days_that_are_no_longer_stored_cannot_be_fetched() {
     assert_eq!(operator.get(&part("2026-10-23")).await.status, 200);
     assert_eq!(app.upstream.requests().await.len(), 0);
 }
+
+#[tokio::test]
+async fn folders_are_not_counted_as_pages_that_match() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    let pages: Vec<_> = (1..=201).map(|n| format!("/page-{n:03}")).collect();
+    let mut viewed = rows(&[("/guides/a", 900, 0), ("/guides/b", 900, 0), ("/api/a", 900, 0)]);
+    viewed.extend(pages.iter().flat_map(|path| rows(&[(path, 1, 1)])));
+    archive.write(day("2026-11-20"), viewed).await;
+    let operator = app.operator().await;
+    let query = "from%3D2026-11-20%26to%3D2026-11-20%26folder%3D/";
+    let page = operator.page(&format!("/p/docs/jobs/batch?matching={query}")).await;
+    assert!(page.contains("The first 200 of 201 pages that match are selected."), "{page}");
+    assert_eq!(values(&page).trim(), pages[..200].join("\n"));
+    let page = operator.page(&format!("/p/docs/jobs/batch?matching={query}%26q%3D-00")).await;
+    assert!(!page.contains("pages that match are selected"), "{page}");
+    assert_eq!(values(&page).trim(), pages[..9].join("\n"));
+}

@@ -24,7 +24,7 @@ use base::blocking;
 use model::analytics::choice::Compare;
 use model::analytics::effect::{JobEffect, JobEffects, PageEffect};
 use model::analytics::pages::{Comparison, FallingPages, PageRow, PagesReport};
-use model::analytics::report::PageReport;
+use model::analytics::report::{MatchingPages, PageReport};
 use model::analytics::trend::Trend;
 use model::day::{Day, DayRange};
 use model::error::AppError;
@@ -105,14 +105,23 @@ impl Analytics {
 
     /// A table of pages, or of the entries of a folder.
     pub async fn pages(&self, query: &TableQuery) -> Result<PagesReport, AppError> {
+        Ok(pages_report(Arc::new(self.known_figures(query).await?), query).await)
+    }
+
+    /// The pages that match a query, in its order, without folders: the first ones, up to its limit, and the number of all.
+    pub async fn matching_pages(&self, query: &TableQuery) -> Result<MatchingPages, AppError> {
+        let (known, query) = (self.known_figures(query).await?, query.clone());
+        Ok(blocking::run(known.paths.len(), move || matching_pages(&known, &query)).await)
+    }
+
+    async fn known_figures(&self, query: &TableQuery) -> Result<KnownFigures, AppError> {
         let (project, range) = (&query.project, query.range);
         let mut snapshot = self.store.snapshot(project).await?;
         let mut days = snapshot.days(range).await?;
         if let Some(compared) = query.compare.period_before(range) {
             days.extend(snapshot.days(compared).await?.into_iter().filter(|day| !range.contains(day.day)));
         }
-        let known = KnownFigures::read(&mut snapshot, range, query.compare, days).await?;
-        Ok(pages_report(Arc::new(known), query).await)
+        KnownFigures::read(&mut snapshot, range, query.compare, days).await
     }
 
     /// Views by day or week: of the whole project, of the page `path`, or of a folder (`/guides/*`).
@@ -263,6 +272,13 @@ fn matching_rows(known: &KnownFigures, query: &TableQuery) -> PagesReport {
         unfinished: period.is_unfinished(),
         provisional_days: DayRange::of_days(provisional(period.days())),
     }
+}
+
+fn matching_pages(known: &KnownFigures, query: &TableQuery) -> MatchingPages {
+    let mut table = Table::of(&known.paths, &known.figures, query);
+    table.sort(query);
+    let first = table.pages().take(query.paging.limit.get() as usize);
+    MatchingPages { paths: first.map(str::to_owned).collect(), total: table.pages().count() as u64 }
 }
 
 /// For each path, whether it matches the query.

@@ -56,7 +56,7 @@ pub fn sign<T: Ord>(now: T, before: T) -> &'static str {
     }
 }
 
-/// The change of the AI share from `before` to `now` in percentage points: `+3 pts`, `−1 pts`, `0 pts`; `None` without
+/// The change of the AI share from `before` to `now` in percentage points: `+3 pts`, `−1 pt`, `0 pts`; `None` without
 /// views in one of them. The shares are subtracted before they are rounded.
 pub fn share_change(now: ViewCounts, before: ViewCounts) -> Option<String> {
     let fraction = |counts: ViewCounts| {
@@ -66,7 +66,9 @@ pub fn share_change(now: ViewCounts, before: ViewCounts) -> Option<String> {
     let ((now, of_now), (before, of_before)) = (fraction(now)?, fraction(before)?);
     let (now, before) = (now * of_before, before * of_now);
     let sign = sign(now, before);
-    Some([sign, rounded(now.abs_diff(before), of_now * of_before).as_str(), " pts"].concat())
+    let points = rounded(now.abs_diff(before), of_now * of_before);
+    let unit = if ["1", "<1"].contains(&points.as_str()) { " pt" } else { " pts" };
+    Some([sign, &points, unit].concat())
 }
 
 /// `part` of `whole` in percent, rounded once; may exceed 100. `0` only if it is none, and `100` only if it is not less: otherwise `<1` or `>99`.
@@ -180,9 +182,9 @@ mod tests {
     fn points_are_subtracted_before_rounding() {
         let change = |now, before| share_change(views(now, 1_000), views(before, 1_000)).unwrap_or_default();
         // From 44.4% to 45.5%, which are shown as 44% and 46%.
-        assert_eq!([change(455, 444), change(444, 455)], ["+1 pts", "−1 pts"]);
+        assert_eq!([change(455, 444), change(444, 455)], ["+1 pt", "−1 pt"]);
         // From 44.6% to 45.4%, which are both shown as 45%.
-        assert_eq!([change(454, 446), change(448, 446), change(446, 448)], ["+1 pts", "+<1 pts", "−<1 pts"]);
+        assert_eq!([change(454, 446), change(448, 446), change(446, 448)], ["+1 pt", "+<1 pt", "−<1 pt"]);
         assert_eq!(
             [change(1_000, 0), change(999, 0), change(0, 1_000)],
             ["+100 pts", "+>99 pts", "−100 pts"]
@@ -226,7 +228,7 @@ mod tests {
             (before, of_before) in (1..10_000u64).prop_flat_map(|whole| (0..=whole, Just(whole))),
         ) {
             let text = share_change(views(now, of_now), views(before, of_before)).unwrap_or_default();
-            let points = match text.trim_end_matches(" pts").trim_start_matches(['+', '−']) {
+            let points = match text.trim_end_matches('s').trim_end_matches(" pt").trim_start_matches(['+', '−']) {
                 "<1" => 0,
                 ">99" => 100,
                 points => points.parse::<u64>()?,

@@ -82,7 +82,7 @@ impl CountedSince {
 pub struct MatchingPages {
     /// The first ones, in the order of the query.
     pub paths: Vec<String>,
-    /// How many match.
+    /// How many match; folders are not counted.
     pub total: u64,
 }
 

@@ -62,9 +62,7 @@ impl Reports {
     ) -> Result<MatchingPages, AppError> {
         let table = self.request(caller, project, query).table_query()?;
         let _permit = caller.query_permit().await?;
-        let report = self.analytics.pages(&table).await?;
-        let pages = report.rows.into_iter().filter(|row| row.pages.is_none());
-        Ok(MatchingPages { paths: pages.map(|row| row.path).collect(), total: report.rows_total })
+        self.analytics.matching_pages(&table).await
     }
 
     fn request<'a>(

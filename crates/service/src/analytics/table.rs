@@ -103,6 +103,11 @@ impl<'a> Table<'a> {
         self.rows.iter().position(|row| is_last(&row.path)).map(|at| at + 1)
     }
 
+    /// The pages among the rows, without the folders.
+    pub(super) fn pages(&self) -> impl Iterator<Item = &str> {
+        self.rows.iter().filter(|row| row.pages.is_none()).map(|row| row.path.as_ref())
+    }
+
     pub(super) fn rows(&self, offset: usize) -> impl Iterator<Item = PageRow> {
         self.rows.iter().skip(offset).map(Row::written)
     }
