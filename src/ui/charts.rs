@@ -5,6 +5,7 @@ pub mod bar;
 pub mod columns;
 pub mod events;
 pub mod number;
+pub mod previous;
 pub mod scale;
 pub mod summary;
 pub mod ticks;

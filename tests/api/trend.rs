@@ -118,6 +118,57 @@ async fn weeks_with_fewer_days_are_labeled_in_chart_and_table() {
 }
 
 #[tokio::test]
+async fn compared_period_has_a_line_for_people_and_one_for_ai_beside_such_columns() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    for of in days("2026-11-07", "2026-11-20") {
+        let is_before = of < day("2026-11-14");
+        let (human, ai) = if is_before { (30, 20) } else { (60, 40) };
+        archive.write(of, rows(&[("/a", human, ai)])).await;
+    }
+    let viewer = app.sign_in("vera").await;
+    for (form, lines, names, described) in [
+        ("", &[("previous-line", "500")][..], &["Before"][..], " A line shows the views before: 350."),
+        (
+            "&chart=side",
+            &[("previous-line previous-human", "500"), ("previous-line previous-ai", "667")],
+            &["People before", "AI before"],
+            " Two lines show the views before: 210 by people, 140 by AI.",
+        ),
+    ] {
+        for part in ["", "&path=/a", "&q=a"] {
+            let url = format!("/p/docs/analytics?from=2026-11-14&to=2026-11-20{form}{part}");
+            let page = viewer.page(&url).await;
+            let tags = tags(&page);
+            let drawn = tags.iter().filter(|tag| tag.name == "polyline");
+            let drawn: Vec<_> = drawn.map(|tag| (tag.attribute("class"), tag.attribute("points"))).collect();
+            let points =
+                |top: &str| (0..7).map(|at| format!("{},{top}", at * 10 + 5)).collect::<Vec<_>>().join(" ");
+            let expected: Vec<_> = lines.iter().map(|(class, top)| (*class, points(top))).collect();
+            assert_eq!(
+                drawn,
+                expected.iter().map(|(class, points)| (*class, points.as_str())).collect::<Vec<_>>(),
+                "{url}"
+            );
+            let legend: Vec<_> =
+                tags.iter().filter(|tag| tag.name == "li").map(|tag| tag.text.trim()).collect();
+            let heads: Vec<_> =
+                tags.iter().filter(|tag| tag.name == "th").map(|tag| tag.text.trim()).collect();
+            assert!(
+                names.iter().all(|name| legend.contains(name) && heads.contains(name)),
+                "{url}: {legend:?} {heads:?}"
+            );
+            let picture =
+                tags.iter().find(|tag| tag.name == "svg" && tag.attribute("role") == "img").unwrap();
+            assert!(picture.attribute("aria-label").ends_with(described), "{url}: {picture:?}");
+            let before = &table_rows(&page, "pages")[0][5..];
+            let expected: &[&str] = if form.is_empty() { &["50", ""] } else { &["50", "30", "20", ""] };
+            assert_eq!(before, expected, "{url}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn finished_jobs_are_marked_on_their_utc_day() {
     let app = TestApp::with(at(NOON)).await;
     let mut archive = Archive::of(&app).await;

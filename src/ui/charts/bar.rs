@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use leptos::tachys::html::InertElement;
 
 use crate::ui::charts::number::grouped;
+use crate::ui::charts::previous::Line;
 use crate::ui::charts::scale::{Stack, length};
 use model::page_views::ViewCounts;
 
@@ -36,8 +37,8 @@ pub fn patterns() -> AnyView {
     .into_any()
 }
 
-/// The legend of colors and patterns; with `has_previous`, also of the line of the compared period.
-pub fn legend(has_previous: bool) -> AnyView {
+/// The legend of colors and patterns, and of the `lines` of the compared period.
+pub fn legend(lines: &[Line]) -> AnyView {
     let item = |class: &'static str, name: &'static str| {
         view! {
             <li>
@@ -46,14 +47,14 @@ pub fn legend(has_previous: bool) -> AnyView {
             </li>
         }
     };
-    let previous = has_previous.then(|| {
+    let lines = lines.iter().map(|line| {
         view! {
             <li>
-                <svg class="swatch swatch-line" aria-hidden="true"><line class="previous-line" y1="50%" x2="100%" y2="50%" /></svg>
-                "Before"
+                <svg class="swatch swatch-line" aria-hidden="true"><line class=line.class y1="50%" x2="100%" y2="50%" /></svg>
+                {line.name}
             </li>
         }
     });
-    view! { <ul class="legend">{item("bar-human", "People")} {item("bar-ai", "AI")} {previous}</ul> }
+    view! { <ul class="legend">{item("bar-human", "People")} {item("bar-ai", "AI")} {lines.collect_view()}</ul> }
         .into_any()
 }

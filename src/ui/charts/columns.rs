@@ -6,7 +6,6 @@ use leptos::tachys::html::InertElement;
 
 use crate::ui::charts::number::{counted, grouped};
 use crate::ui::charts::scale::{Stack, length, per_mille, position, visible};
-use crate::ui::charts::summary::last_day;
 use crate::ui::charts::ticks::{self, Ticks};
 use crate::ui::locale::SHORT;
 use model::analytics::query::Form;
@@ -15,7 +14,7 @@ use model::day::Day;
 use model::page_views::ViewCounts;
 
 /// The number of parts of a day's band, of which the first and the last stay empty.
-const PARTS: usize = 10;
+pub(super) const PARTS: usize = 10;
 
 /// One part of a column, as SVG lengths.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,34 +32,8 @@ pub fn ticks(form: Form, points: &[TrendPoint]) -> Ticks {
         Form::Stacked => counts.readers(),
         Form::Side => counts.human.max(counts.ai),
     };
-    let heights = points.iter().flat_map(|point| [Some(height(point.counts)), point.previous.map(ViewCounts::readers)]);
-    Ticks::up_to(heights.flatten().max().unwrap_or(0))
-}
-
-/// The compared period as a line over the columns, with gaps where it has no figures; `None` unless two neighboring points have one.
-pub fn previous_line(points: &[TrendPoint], form: Form) -> Option<AnyView> {
-    let ticks = ticks(form, points);
-    let place = |(at, point): (usize, &TrendPoint)| {
-        let top = 1000 - per_mille(point.previous?.readers(), ticks.top);
-        Some(format!("{},{top}", at * PARTS + PARTS / 2))
-    };
-    let places: Vec<Option<String>> = points.iter().enumerate().map(place).collect();
-    let lines = places.chunk_by(|a, b| a.is_some() && b.is_some()).filter(|line| line.len() > 1);
-    let lines: Vec<_> = lines
-        .map(|line| {
-            let points = line.iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ");
-            view! { <polyline class="previous-line" points=points /> }
-        })
-        .collect();
-    let view_box = format!("0 0 {} 1000", points.len() * PARTS);
-    (!lines.is_empty()).then(|| {
-        view! {
-            <svg class="chart-previous" viewBox=view_box preserveAspectRatio="none" aria-hidden="true">
-                {lines}
-            </svg>
-        }
-        .into_any()
-    })
+    let counts = points.iter().flat_map(|point| [Some(point.counts), point.previous]);
+    Ticks::up_to(counts.flatten().map(height).max().unwrap_or(0))
 }
 
 /// The grid lines, and a column per point; `summary` describes the chart as text.
@@ -93,7 +66,7 @@ fn column(point: &TrendPoint, are_weeks: bool, parts: [Part; 2]) -> InertElement
         (false, true) => r#" class="short-week""#,
         (false, false) => "",
     };
-    let (day, to) = (point.day, last_day(point));
+    let (day, to) = (point.day, point.last_day());
     InertElement::new(format!(r#"<g{class} data-day="{day}" data-to="{to}">{human}{ai}</g>"#))
 }
 
@@ -248,34 +221,6 @@ mod tests {
         );
         // Days are not short weeks.
         assert!(week_labels(&points(&[(1, 1); 28])).is_none());
-    }
-
-    #[test]
-    fn line_of_the_compared_period_has_a_gap_where_days_are_left_out() {
-        let with = |known: &[bool]| {
-            let mut points = points(&vec![(300, 100); known.len()]);
-            for (point, known) in points.iter_mut().zip(known) {
-                point.previous = known.then_some(ViewCounts { human: 40, ai: 40, total: 80 });
-            }
-            previous_line(&points, Form::Stacked).map(|line| line.to_html())
-        };
-        let html = with(&[true, true, false, true, true]).unwrap_or_default();
-        assert_eq!(html.matches("<polyline").count(), 2, "{html}");
-        assert!(with(&[true, false, true]).is_none());
-    }
-
-    #[test]
-    fn compared_period_is_a_line_through_the_centers() {
-        let mut points = points(&[(300, 100), (0, 0), (10, 0)]);
-        assert!(previous_line(&points, Form::Stacked).is_none());
-        points[0].previous = Some(ViewCounts { human: 400, ai: 400, total: 800 });
-        points[1].previous = Some(ViewCounts::default());
-        assert_eq!(ticks(Form::Stacked, &points).top, 800);
-        let line = previous_line(&points, Form::Stacked).map(|line| line.to_html()).unwrap_or_default();
-        assert!(
-            line.contains(r#"viewBox="0 0 30 1000""#) && line.contains(r#"points="5,0 15,1000""#),
-            "{line}"
-        );
     }
 
     #[test]

@@ -1,26 +1,23 @@
 //! Trends as text: one point, and the whole chart. Pure.
 
 use crate::ui::charts::number::{ai_share, counted, grouped};
+use crate::ui::charts::previous::lines;
+use model::analytics::query::Form;
 use model::analytics::trend::{TrendPoint, are_weeks, short_weeks};
 use model::day::Day;
 use model::page_views::ViewCounts;
-
-/// The last day of a point.
-pub fn last_day(point: &TrendPoint) -> Day {
-    point.day.plus_days(i64::from(point.days.max(1)) - 1)
-}
 
 /// `Tue, Nov 10, 2026`, or the first and the last of several days.
 pub fn days(point: &TrendPoint) -> String {
     let TrendPoint { day, days, .. } = *point;
     match days {
         0 | 1 => day.with_weekday(),
-        _ => format!("{} to {}", day.long(), last_day(point).long()),
+        _ => format!("{} to {}", day.long(), point.last_day().long()),
     }
 }
 
 /// Describes the chart in sentences.
-pub fn summary(points: &[TrendPoint], today: Day) -> String {
+pub fn summary(points: &[TrendPoint], form: Form, today: Day) -> String {
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
         return "No days to show.".to_owned();
     };
@@ -39,18 +36,33 @@ pub fn summary(points: &[TrendPoint], today: Day) -> String {
     let unfinished = points.iter().filter(|point| point.unfinished);
     let unfinished: Vec<_> = unfinished.map(|point| incomplete(point, today)).collect();
     format!(
-        "By {by}, {} to {}: {}, {} by AI agents{}.{short}{}",
+        "By {by}, {} to {}: {}, {} by AI agents{}.{}{short}{}",
         first.day.long(),
-        last_day(last).long(),
+        last.last_day().long(),
         counted(all.total, "view", "views"),
         ai_share(all),
         most.unwrap_or_default(),
+        before(points, form),
         unfinished.concat(),
     )
 }
 
+/// What the lines of the compared period show; empty without a line.
+fn before(points: &[TrendPoint], form: Form) -> String {
+    if lines(points, form).is_empty() {
+        return String::new();
+    }
+    let ViewCounts { human, ai, total } = points.iter().filter_map(|point| point.previous).sum();
+    match form {
+        Form::Stacked => format!(" A line shows the views before: {}.", grouped(total)),
+        Form::Side => {
+            format!(" Two lines show the views before: {} by people, {} by AI.", grouped(human), grouped(ai))
+        }
+    }
+}
+
 fn incomplete(point: &TrendPoint, today: Day) -> String {
-    match point.day <= today && today <= last_day(point) {
+    match point.day <= today && today <= point.last_day() {
         true => " Today is incomplete.".to_owned(),
         false => format!(" Incomplete: {}.", days(point)),
     }
@@ -71,7 +83,6 @@ mod tests {
         assert_eq!(days(&point("2026-11-10", 1, 1234, 567)), "Tue, Nov 10, 2026");
         let week = point("2026-11-02", 7, 1, 0);
         assert_eq!(days(&week), "Nov 2, 2026 to Nov 8, 2026");
-        assert_eq!(last_day(&week).to_string(), "2026-11-08");
     }
 
     fn today() -> Day {
@@ -81,7 +92,7 @@ mod tests {
     #[test]
     fn only_today_is_called_today() {
         let unfinished = |day, days| TrendPoint { unfinished: true, ..point(day, days, 1, 0) };
-        let end = |last: TrendPoint| summary(&[point("2026-11-10", 1, 3, 0), last], today());
+        let end = |last: TrendPoint| summary(&[point("2026-11-10", 1, 3, 0), last], Form::Stacked, today());
         assert!(end(unfinished("2026-11-21", 1)).ends_with(" (3). Today is incomplete."));
         assert!(end(unfinished("2026-11-16", 6)).ends_with(" Today is incomplete."));
         assert!(end(unfinished("2026-11-20", 1)).ends_with(" (3). Incomplete: Fri, Nov 20, 2026."));
@@ -91,17 +102,31 @@ mod tests {
     fn summary_describes_the_chart_in_a_sentence() {
         let days = [point("2026-11-10", 1, 300, 100), point("2026-11-11", 1, 10, 5)];
         assert_eq!(
-            summary(&days, today()),
+            summary(&days, Form::Stacked, today()),
             "By day, Nov 10, 2026 to Nov 11, 2026: 415 views, 25% by AI agents; most on Tue, Nov 10, 2026 (400)."
         );
         let weeks =
             [point("2026-07-25", 2, 1, 0), point("2026-07-27", 7, 9, 0), point("2026-08-03", 1, 1, 0)];
         assert_eq!(
-            summary(&weeks, today()),
+            summary(&weeks, Form::Stacked, today()),
             "By week, Jul 25, 2026 to Aug 3, 2026: 11 views, 0% by AI agents; most on Jul 27, 2026 to Aug 2, 2026 (9). \
              Short weeks: Jul 25, 2026 to Jul 26, 2026 (2 days) and Mon, Aug 3, 2026 (1 day)."
         );
+        let before = |mut point: TrendPoint| {
+            point.previous = Some(ViewCounts { human: 40, ai: 1, total: 50 });
+            point
+        };
+        let compared = days.map(before);
+        let text = |form| summary(&compared, form, today());
+        assert!(text(Form::Stacked).ends_with(" (400). A line shows the views before: 100."));
+        assert!(
+            text(Form::Side).ends_with(" (400). Two lines show the views before: 80 by people, 2 by AI.")
+        );
+        assert!(!summary(&compared[..1], Form::Side, today()).contains("before"));
         let none = [point("2026-11-10", 1, 0, 0)];
-        assert_eq!(summary(&none, today()), "By day, Nov 10, 2026 to Nov 10, 2026: 0 views, – by AI agents.");
+        assert_eq!(
+            summary(&none, Form::Stacked, today()),
+            "By day, Nov 10, 2026 to Nov 10, 2026: 0 views, – by AI agents."
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::ui::charts::bar;
+use crate::ui::charts::{bar, previous};
 use crate::ui::components::localized;
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::time::ago;
@@ -61,11 +61,10 @@ pub(super) fn trend_section(context: &AnalyticsPage, shown: &Trend) -> AnyView {
             view! { <li><a href=query.with_form(form).href(project) aria-current=is_chosen.then_some("true")>{name}</a></li> }
         });
         let latest = Days::of(Preset::DEFAULT, *today);
-        let has_previous = shown.points.iter().any(|point| point.previous.is_some());
         view! {
             <div class="section-head">
                 <h2 id="trend">{heading}</h2>
-                {bar::legend(has_previous)}
+                {bar::legend(previous::lines(&shown.points, query.form))}
                 <ul class="segments" aria-label="Columns">{forms}</ul>
             </div>
             {trend::chart(project, shown, query.form, &query.over(latest).href(project))}
@@ -75,7 +74,7 @@ pub(super) fn trend_section(context: &AnalyticsPage, shown: &Trend) -> AnyView {
     view! {
         <section class="trend" aria-labelledby=(!label.0.is_empty()).then_some(label.0) aria-label=label.1>
             {chart}
-            <div class="folds">{events::events(context, shown)} {trend::as_table(shown)}</div>
+            <div class="folds">{events::events(context, shown)} {trend::as_table(shown, query.form)}</div>
         </section>
     }
     .into_any()

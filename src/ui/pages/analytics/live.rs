@@ -55,7 +55,7 @@ fn counted(context: &AnalyticsPage, views: &FetchedPageViews, note: Option<AnyVi
     view! {
         {figures(views.totals, None)}
         {note}
-        {legend(false)}
+        {legend(&[])}
         {table(context, PagesTable::from(views))}
     }
     .into_any()

@@ -5,13 +5,14 @@ use leptos::prelude::*;
 
 use crate::ui::charts::events::{self, Marks};
 use crate::ui::charts::number::{ai_share, counted};
-use crate::ui::charts::{bar, columns, summary};
+use crate::ui::charts::{bar, columns, previous, summary};
 use crate::ui::clock;
 use crate::ui::components::localized::{self, cell};
 use crate::ui::islands::trend::{self as island, Trend as Pointing};
 use model::analytics::query::Form;
 use model::analytics::trend::{Trend, TrendPoint, are_weeks};
 use model::links;
+use model::page_views::ViewCounts;
 
 /// The most titles of jobs in a row of the table.
 const TITLES: usize = 3;
@@ -19,8 +20,8 @@ const TITLES: usize = 3;
 /// The chart with its legend and its table; `None` without days. Needs [`bar::patterns`] once on the page.
 pub(crate) fn trend(project: &str, shown: &Trend, form: Form) -> Option<AnyView> {
     let chart = chart(project, shown, form, &links::analytics(project))?;
-    let has_previous = shown.points.iter().any(|point| point.previous.is_some());
-    Some(view! { {chart} {bar::legend(has_previous)} {as_table(shown)} }.into_any())
+    let legend = bar::legend(previous::lines(&shown.points, form));
+    Some(view! { {chart} {legend} {as_table(shown, form)} }.into_any())
 }
 
 /// The chart alone. `base`: the URL that opens days of it, without days.
@@ -28,10 +29,10 @@ pub(super) fn chart(project: &str, shown: &Trend, form: Form, base: &str) -> Opt
     let points = &shown.points;
     let count = points.len();
     let last = points.last()?;
-    let summary = summary::summary(points, clock::today());
+    let summary = summary::summary(points, form, clock::today());
     let scale = columns::scale_labels(points, form);
     let picture = columns::picture(points, form, summary.clone());
-    let previous = columns::previous_line(points, form);
+    let previous = previous::drawn(points, form);
     let day_labels = columns::day_labels(points);
     let marks = events::marks(&Marks::of(project, shown), count);
     let week_labels = columns::week_labels(points);
@@ -77,25 +78,31 @@ pub(super) fn chart(project: &str, shown: &Trend, form: Form, base: &str) -> Opt
 }
 
 /// The table of the same days, from which the chart's tooltip is made.
-pub(super) fn as_table(shown: &Trend) -> AnyView {
+pub(super) fn as_table(shown: &Trend, form: Form) -> AnyView {
     let are_weeks = are_weeks(&shown.points);
+    let by_reader = form == Form::Side;
     let rows = shown.points.iter().map(|point| {
         let counts = point.counts;
         let note = note(point, are_weeks);
         let numbers = [counts.total, counts.human, counts.ai].map(|count| cell("numeric", count));
-        let before = match point.previous {
-            Some(before) => Either::Left(cell("numeric", before.total)),
+        let before = |of: fn(ViewCounts) -> u64| match point.previous {
+            Some(before) => Either::Left(cell("numeric", of(before))),
             None => Either::Right(view! { <td class="numeric">"–"</td> }),
         };
+        let before_by_reader = by_reader.then(|| [before(|counts| counts.human), before(|counts| counts.ai)]);
         view! {
             <tr>
                 <th scope="row">{days(point)} {note}</th>
                 {numbers}
                 <td class="numeric">{ai_share(counts)}</td>
-                {before}
+                {before(|counts| counts.total)}
+                {before_by_reader}
                 <td>{jobs(shown, point)}</td>
             </tr>
         }
+    });
+    let heads_by_reader = by_reader.then(|| {
+        ["People before", "AI before"].map(|name| view! { <th scope="col" class="numeric">{name}</th> })
     });
     view! {
         <details class="as-table">
@@ -109,6 +116,7 @@ pub(super) fn as_table(shown: &Trend) -> AnyView {
                         <th scope="col" class="numeric">"AI"</th>
                         <th scope="col" class="numeric">"AI share"</th>
                         <th scope="col" class="numeric">"Before"</th>
+                        {heads_by_reader}
                         <th scope="col">"Jobs"</th>
                     </tr>
                 </thead>
@@ -135,7 +143,7 @@ fn note(point: &TrendPoint, are_weeks: bool) -> Option<String> {
 fn days(point: &TrendPoint) -> AnyView {
     match point.days {
         0 | 1 => localized::with_weekday(point.day).into_any(),
-        _ => localized::days(point.day, summary::last_day(point)).into_any(),
+        _ => localized::days(point.day, point.last_day()).into_any(),
     }
 }
 

@@ -88,7 +88,7 @@ fn live(views: &FetchedPageViews) -> AnyView {
     let provisional = provisional_days(recent_days(DayRange::ending(today, 7), today).as_slice(), today);
     view! {
         {figures(views.totals, None)}
-        {legend(false)}
+        {legend(&[])}
         {most_viewed(&rows)}
         {provisional.map(|days| view! { <p class="provenance">{days}</p> })}
         {live_source(views.fetched_at, views.stale, views.corrected)}
