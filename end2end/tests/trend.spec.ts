@@ -194,7 +194,7 @@ test.describe("by touch", () => {
 test("today is marked as incomplete", async ({ page, api }) => {
   await open(page, ANALYTICS);
   const { points } = await api.trend(lately());
-  expect(points.at(-1)?.unfinished).toBe(true);
+  expect(points.at(-1)?.unfinished_days).toBe(1);
   await expect(page.locator(".chart-plot .unfinished")).toHaveAttribute("data-day", day(0));
 });
 

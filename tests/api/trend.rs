@@ -36,11 +36,11 @@ async fn trend_has_one_point_per_day() {
     assert_eq!(totals(&all), [5_000, 1_100, 1_113, 1_114]);
     assert_eq!(
         all["points"][3],
-        json!({"day": "2026-11-21", "days": 1, "human": 1_113, "ai": 1, "total": 1_114, "unfinished": true,
-               "provisional": true})
+        json!({"day": "2026-11-21", "days": 1, "human": 1_113, "ai": 1, "total": 1_114, "unfinished_days": 1,
+               "provisional_days": 1})
     );
-    assert_eq!(all["points"][2]["unfinished"], false);
-    assert_eq!(all["points"][2]["provisional"], false);
+    assert_eq!(all["points"][2]["unfinished_days"], 0);
+    assert_eq!(all["points"][2]["provisional_days"], 0);
     assert_eq!(totals(&trend(&viewer, "2026-11-18", "2026-11-21", "/guides/a").await), [11, 0, 13, 14]);
     assert_eq!(totals(&trend(&viewer, "2026-11-18", "2026-11-21", "/guides/*").await), [111, 100, 113, 114]);
     assert_eq!(totals(&trend(&viewer, "2026-11-18", "2026-11-21", "/*").await), [1_111, 1_100, 1_113, 1_114]);
@@ -68,16 +68,51 @@ async fn range_above_120_days_has_one_point_per_week() {
         let by_week = trend(&viewer, "2026-07-23", "2026-11-21", path).await;
         let points = by_week["points"].as_array().unwrap();
         let shown =
-            |point: &Value| (point["day"].clone(), point["days"].clone(), point["unfinished"].clone());
-        assert_eq!(shown(&points[0]), (json!("2026-07-23"), json!(4), json!(false)));
-        assert_eq!(shown(&points[1]), (json!("2026-07-27"), json!(7), json!(false)));
-        assert_eq!(shown(&points[points.len() - 1]), (json!("2026-11-16"), json!(6), json!(true)));
+            |point: &Value| (point["day"].clone(), point["days"].clone(), point["unfinished_days"].clone());
+        assert_eq!(shown(&points[0]), (json!("2026-07-23"), json!(4), json!(0)));
+        assert_eq!(shown(&points[1]), (json!("2026-07-27"), json!(7), json!(0)));
+        assert_eq!(shown(&points[points.len() - 1]), (json!("2026-11-16"), json!(6), json!(1)));
         assert_eq!(points.iter().map(|point| point["days"].as_u64().unwrap()).sum::<u64>(), 122);
         assert_eq!(totals(&by_week).iter().sum::<u64>(), sum.total);
         assert!(points[1..].iter().all(|point| {
             let first = day(point["day"].as_str().unwrap());
             first.monday() == first
         }));
+    }
+}
+
+#[tokio::test]
+async fn few_incomplete_days_are_named_and_weeks_have_their_number() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    let incomplete = ["2026-08-04", "2026-08-11", "2026-08-18", "2026-08-25", "2026-08-26", "2026-11-21"];
+    for of in days("2026-07-23", "2026-11-21") {
+        let is_incomplete = incomplete.contains(&of.to_string().as_str());
+        let fetched_at = is_incomplete.then(|| of.start().plus_seconds(3_600));
+        let written = Written { fetched_at, packed: false, ..Written::new(of, rows(&[("/a", 10, 0)])) };
+        archive.put("docs", written).await;
+    }
+    let viewer = app.sign_in("vera").await;
+    for (range, described, at, row) in [
+        (
+            "from=2026-07-23&to=2026-11-21",
+            " Today is incomplete. Incomplete: 1 day of Aug 3, 2026 to Aug 9, 2026; 1 day of Aug 10, 2026 to Aug 16, 2026; \
+             1 day of Aug 17, 2026 to Aug 23, 2026; 2 more days.",
+            5,
+            "Aug 24, 2026 to Aug 30, 2026 (2 days incomplete)",
+        ),
+        (
+            "from=2026-08-03&to=2026-08-30",
+            "). Incomplete: Tue, Aug 4, 2026; Tue, Aug 11, 2026; Tue, Aug 18, 2026; 2 more days.",
+            1,
+            "Tue, Aug 4, 2026 (incomplete)",
+        ),
+    ] {
+        let page = viewer.page(&format!("/p/docs/analytics?{range}")).await;
+        let tags = tags(&page);
+        let picture = tags.iter().find(|tag| tag.name == "svg" && tag.attribute("role") == "img").unwrap();
+        assert!(picture.attribute("aria-label").ends_with(described), "{picture:?}");
+        assert_eq!(table_rows(&page, "pages")[at][0], row);
     }
 }
 

@@ -61,7 +61,7 @@ fn column(point: &TrendPoint, are_weeks: bool, parts: [Part; 2]) -> InertElement
     let [human, ai] = parts.map(|Part { class, x, width, y, height }| {
         format!(r#"<rect class="{class}" x="{x}" width="{width}" y="{y}" height="{height}"></rect>"#)
     });
-    let class = match (point.unfinished, point.is_short_week(are_weeks)) {
+    let class = match (point.unfinished_days > 0, point.is_short_week(are_weeks)) {
         (true, _) => r#" class="unfinished""#,
         (false, true) => r#" class="short-week""#,
         (false, false) => "",
@@ -154,8 +154,8 @@ mod tests {
             day: first.plus_days(at as i64),
             days: 1,
             counts: ViewCounts { human, ai, total: human + ai },
-            unfinished: at + 1 == counts.len(),
-            provisional: false,
+            unfinished_days: u32::from(at + 1 == counts.len()),
+            provisional_days: 0,
             previous: None,
         };
         counts.iter().enumerate().map(point).collect()
@@ -202,7 +202,7 @@ mod tests {
             weeks.iter_mut().zip([("2026-07-25", 2), ("2026-07-27", 7), ("2026-08-03", 1)])
         {
             week.day = day.parse().unwrap_or_else(|error| panic!("{error}"));
-            (week.days, week.unfinished) = (days, false);
+            (week.days, week.unfinished_days) = (days, 0);
         }
         let html = picture(&weeks, Form::Stacked, String::new()).to_html();
         for (day, is_marked) in [("2026-07-25", true), ("2026-07-27", false), ("2026-08-03", true)] {

@@ -111,8 +111,8 @@ mod tests {
             day: day(text),
             days: 1,
             counts: ViewCounts::default(),
-            unfinished: false,
-            provisional: false,
+            unfinished_days: 0,
+            provisional_days: 0,
             previous: None,
         });
         let job = || "01920000-0000-7000-8000-000000000000".parse().unwrap_or_else(|_| panic!("an id"));

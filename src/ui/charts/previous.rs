@@ -74,8 +74,8 @@ mod tests {
             day: first.plus_days(at as i64),
             days: 1,
             counts: ViewCounts { human, ai, total: human + ai },
-            unfinished: false,
-            provisional: false,
+            unfinished_days: 0,
+            provisional_days: 0,
             previous: None,
         };
         counts.iter().enumerate().map(point).collect()

@@ -7,6 +7,9 @@ use model::analytics::trend::{TrendPoint, are_weeks, short_weeks};
 use model::day::Day;
 use model::page_views::ViewCounts;
 
+/// The most points that are named of those that have incomplete days.
+const POINTS_NAMED: usize = 3;
+
 /// `Tue, Nov 10, 2026`, or the first and the last of several days.
 pub fn days(point: &TrendPoint) -> String {
     let TrendPoint { day, days, .. } = *point;
@@ -33,8 +36,6 @@ pub fn summary(points: &[TrendPoint], form: Form, today: Day) -> String {
         [week] => format!(" Short week: {week}."),
         weeks => format!(" Short weeks: {}.", weeks.join(" and ")),
     };
-    let unfinished = points.iter().filter(|point| point.unfinished);
-    let unfinished: Vec<_> = unfinished.map(|point| incomplete(point, today)).collect();
     format!(
         "By {by}, {} to {}: {}, {} by AI agents{}.{}{short}{}",
         first.day.long(),
@@ -43,7 +44,7 @@ pub fn summary(points: &[TrendPoint], form: Form, today: Day) -> String {
         ai_share(all),
         most.unwrap_or_default(),
         before(points, form),
-        unfinished.concat(),
+        incomplete(points, today),
     )
 }
 
@@ -61,10 +62,25 @@ fn before(points: &[TrendPoint], form: Form) -> String {
     }
 }
 
-fn incomplete(point: &TrendPoint, today: Day) -> String {
-    match point.day <= today && today <= point.last_day() {
-        true => " Today is incomplete.".to_owned(),
-        false => format!(" Incomplete: {}.", days(point)),
+/// ` Today is incomplete. Incomplete: Fri, Nov 20, 2026; 2 days of Nov 2, 2026 to Nov 8, 2026.`, and so for more points.
+fn incomplete(points: &[TrendPoint], today: Day) -> String {
+    let is_today = |point: &TrendPoint| point.unfinished_days > 0 && point.contains(today);
+    let others = points.iter().map(|point| (point, point.unfinished_days - u32::from(is_today(point))));
+    let others: Vec<_> = others.filter(|(_, count)| *count > 0).collect();
+    let named = others.iter().take(POINTS_NAMED).map(|(point, count)| days_of(point, *count));
+    let more: u64 = others.iter().skip(POINTS_NAMED).map(|(_, count)| u64::from(*count)).sum();
+    let more = (more > 0).then(|| counted(more, "more day", "more days"));
+    let named = named.chain(more).collect::<Vec<_>>().join("; ");
+    let today = if points.iter().any(is_today) { " Today is incomplete." } else { "" };
+    let others = if named.is_empty() { named } else { format!(" Incomplete: {named}.") };
+    [today, &others].concat()
+}
+
+/// `Fri, Nov 20, 2026`, or how many days of a longer point.
+fn days_of(point: &TrendPoint, count: u32) -> String {
+    match count < point.days {
+        true => format!("{} of {}", counted(count.into(), "day", "days"), days(point)),
+        false => days(point),
     }
 }
 
@@ -75,7 +91,7 @@ mod tests {
     fn point(day: &str, days: u32, human: u64, ai: u64) -> TrendPoint {
         let day = day.parse().unwrap_or_else(|error| panic!("{error}"));
         let counts = ViewCounts { human, ai, total: human + ai };
-        TrendPoint { day, days, counts, unfinished: false, provisional: false, previous: None }
+        TrendPoint { day, days, counts, unfinished_days: 0, provisional_days: 0, previous: None }
     }
 
     #[test]
@@ -91,11 +107,34 @@ mod tests {
 
     #[test]
     fn only_today_is_called_today() {
-        let unfinished = |day, days| TrendPoint { unfinished: true, ..point(day, days, 1, 0) };
+        let unfinished = |day, days| TrendPoint { unfinished_days: 1, ..point(day, days, 1, 0) };
         let end = |last: TrendPoint| summary(&[point("2026-11-10", 1, 3, 0), last], Form::Stacked, today());
         assert!(end(unfinished("2026-11-21", 1)).ends_with(" (3). Today is incomplete."));
         assert!(end(unfinished("2026-11-16", 6)).ends_with(" Today is incomplete."));
         assert!(end(unfinished("2026-11-20", 1)).ends_with(" (3). Incomplete: Fri, Nov 20, 2026."));
+    }
+
+    #[test]
+    fn few_incomplete_days_are_named_and_weeks_have_their_number() {
+        let with = |unfinished_days, point: TrendPoint| TrendPoint { unfinished_days, ..point };
+        let end = |points: &[TrendPoint]| {
+            let text = summary(points, Form::Stacked, today());
+            text.split_once("). ").map(|(_, end)| end.to_owned()).unwrap_or_default()
+        };
+        let monday = |n: i64| today().monday().plus_days(-7 * n).to_string();
+        let week = |n, unfinished| with(unfinished, point(&monday(n), 7, 10, 0));
+        assert_eq!(end(&[week(1, 0), week(0, 1)]), "Today is incomplete.");
+        assert_eq!(
+            end(&[week(2, 1), week(1, 7), week(0, 3)]),
+            "Today is incomplete. Incomplete: 1 day of Nov 2, 2026 to Nov 8, 2026; Nov 9, 2026 to Nov 15, 2026; \
+             2 days of Nov 16, 2026 to Nov 22, 2026."
+        );
+        let days: Vec<_> = (1..=9).map(|n| with(1, point(&format!("2026-11-0{n}"), 1, n, 0))).collect();
+        assert_eq!(
+            end(&days),
+            "Incomplete: Sun, Nov 1, 2026; Mon, Nov 2, 2026; Tue, Nov 3, 2026; 6 more days."
+        );
+        assert!(end(&days[..4]).ends_with("; 1 more day."));
     }
 
     #[test]

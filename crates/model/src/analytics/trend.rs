@@ -29,10 +29,10 @@ pub struct TrendPoint {
     pub days: u32,
     #[serde(flatten)]
     pub counts: ViewCounts,
-    /// Whether it contains an incomplete day.
-    pub unfinished: bool,
-    /// Whether it contains a day that may still change.
-    pub provisional: bool,
+    /// How many of its days are incomplete.
+    pub unfinished_days: u32,
+    /// How many of its days may still change, the incomplete ones included.
+    pub provisional_days: u32,
     /// The same days of the compared period, unless one of them is incomplete or not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous: Option<ViewCounts>,
@@ -54,6 +54,10 @@ impl TrendPoint {
 
     pub fn last_day(&self) -> Day {
         self.day.plus_days(i64::from(self.days) - 1)
+    }
+
+    pub fn contains(&self, day: Day) -> bool {
+        self.day <= day && day <= self.last_day()
     }
 }
 

@@ -33,19 +33,26 @@ pub(super) fn points(
     };
     let mut points: Vec<TrendPoint> = Vec::new();
     for (day, counts) in counted.range(period.range().from()..=period.range().to()) {
-        let (unfinished, previous) = (!complete.contains(day), before(*day));
-        let provisional = provisional.contains(day);
+        let (unfinished, previous) = (u32::from(!complete.contains(day)), before(*day));
+        let provisional = u32::from(provisional.contains(day));
         match points.last_mut().filter(|point| by_week && point.day.monday() == day.monday()) {
             Some(week) => {
                 week.days += 1;
                 week.counts += *counts;
-                week.unfinished |= unfinished;
-                week.provisional |= provisional;
+                week.unfinished_days += unfinished;
+                week.provisional_days += provisional;
                 week.previous = week.previous.zip(previous).map(|(sum, more)| [sum, more].into_iter().sum());
             }
             None => {
                 let (day, counts) = (*day, *counts);
-                points.push(TrendPoint { day, days: 1, counts, unfinished, provisional, previous });
+                points.push(TrendPoint {
+                    day,
+                    days: 1,
+                    counts,
+                    unfinished_days: unfinished,
+                    provisional_days: provisional,
+                    previous,
+                });
             }
         }
     }

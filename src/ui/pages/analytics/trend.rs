@@ -127,14 +127,16 @@ pub(super) fn as_table(shown: &Trend, form: Form) -> AnyView {
     .into_any()
 }
 
-/// ` (2 days, incomplete)` after the days of a week that has no more, and of a point that is incomplete or provisional.
+/// ` (2 days, 1 day incomplete)` after the days of a week that has no more, and of a point with days that are incomplete or provisional.
 fn note(point: &TrendPoint, are_weeks: bool) -> Option<String> {
     let short = point.is_short_week(are_weeks).then(|| counted(point.days.into(), "day", "days"));
-    let may_change = match (point.unfinished, point.provisional) {
-        (true, _) => Some("incomplete".to_owned()),
-        (false, true) => Some("provisional".to_owned()),
-        (false, false) => None,
-    };
+    let (unfinished, provisional) = (point.unfinished_days, point.provisional_days);
+    let may_change = [("incomplete", unfinished), ("provisional", provisional.saturating_sub(unfinished))];
+    let may_change = may_change.into_iter().filter(|(_, days)| *days > 0);
+    let may_change = may_change.map(|(what, days)| match are_weeks {
+        true => format!("{} {what}", counted(days.into(), "day", "days")),
+        false => what.to_owned(),
+    });
     let notes: Vec<_> = short.into_iter().chain(may_change).collect();
     (!notes.is_empty()).then(|| format!(" ({})", notes.join(", ")))
 }
