@@ -189,3 +189,118 @@ async fn incomplete_day_is_called_today_only_if_it_is() {
         "{text}"
     );
 }
+
+/// Stores a day whose pages `/a` and `/b` have this many views by people; those of `/a` by AI are a quarter of it.
+async fn put(archive: &mut Archive<'_>, of: &str, [a, b]: [u64; 2], fetched_at: Option<&str>) {
+    let rows = rows(&[("/a", a, a / 4), ("/b", b, 0)]);
+    let fetched_at = fetched_at.map(|at| at.parse().unwrap());
+    archive.put("docs", Written { fetched_at, ..Written::new(day(of), rows) }).await;
+}
+
+#[tokio::test]
+async fn today_alone_names_the_day_beside_it() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    put(&mut archive, "2026-11-14", [40, 10], None).await;
+    put(&mut archive, "2026-11-20", [20, 5], None).await;
+    put(&mut archive, "2026-11-21", [4, 1], Some(NOON)).await;
+    let viewer = app.sign_in("vera").await;
+    let today = "from=2026-11-21&to=2026-11-21";
+    let beside = |day: &str| format!("Today is incomplete, so it is not compared. Beside it: {day}.");
+    for (more, expected, days) in [
+        ("", ["6", "Nov 20: 30"], "Nov 20, 2026 (the day before)"),
+        ("&compare=weekdays", ["6", "Nov 14: 60"], "Nov 14, 2026 (7 days before)"),
+        ("&compare=weekdays&q=b", ["1", "Nov 14: 10"], "Nov 14, 2026 (7 days before)"),
+        ("&compare=weekdays&path=/a", ["5", "Nov 14: 50"], "Nov 14, 2026 (7 days before)"),
+        ("&path=/b", ["1", "Nov 20: 5"], "Nov 20, 2026 (the day before)"),
+    ] {
+        let page = viewer.page(&format!("/p/docs/analytics?{today}{more}")).await;
+        assert_eq!(figures(&page)[..2], expected, "{more}");
+        let text = paragraphs(&page, "provenance");
+        assert!(text.contains(&beside(days)) && !text.contains("daily history."), "{more}: {text}");
+    }
+    let shares = viewer.page(&format!("/p/docs/analytics?{today}&compare=weekdays")).await;
+    assert_eq!(figures(&shares)[6..], ["17%", "Nov 14: 17%"]);
+    // Without the day, the page says which one is missing; without a comparison, nothing.
+    for (compare, sentence) in [
+        ("year", Some("Not compared: Nov 22, 2025 (364 days before) is not in the daily history.")),
+        ("none", None),
+    ] {
+        let page = viewer.page(&format!("/p/docs/analytics?{today}&compare={compare}")).await;
+        assert_eq!(figures(&page).len(), 4, "{compare}");
+        let text = paragraphs(&page, "provenance");
+        assert_eq!(text.contains("ompared"), sentence.is_some(), "{text}");
+        assert!(sentence.is_none_or(|sentence| text.contains(sentence)), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn days_are_called_missing_only_if_they_are() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    put(&mut archive, "2026-11-15", [20, 5], None).await;
+    put(&mut archive, "2026-11-16", [20, 5], Some("2026-11-16T03:00:00Z")).await;
+    put(&mut archive, "2026-11-17", [20, 5], None).await;
+    put(&mut archive, "2026-11-18", [20, 5], None).await;
+    put(&mut archive, "2026-11-19", [40, 10], None).await;
+    put(&mut archive, "2026-11-20", [4, 1], Some("2026-11-20T03:00:00Z")).await;
+    put(&mut archive, "2026-11-21", [4, 1], Some(NOON)).await;
+    let viewer = app.sign_in("vera").await;
+    for (range, sentence, beside) in [
+        // Two incomplete days stand beside two whole ones.
+        (
+            ["2026-11-20", "2026-11-21"],
+            "These days are incomplete, so they are not compared. Beside them: Nov 18, 2026 to Nov 19, 2026.",
+            Some("Nov 18 to Nov 19: 90"),
+        ),
+        (
+            ["2026-11-21", "2026-11-21"],
+            "Not compared with Nov 20, 2026 (the day before): at least one of the two days is incomplete.",
+            None,
+        ),
+        (
+            ["2026-11-20", "2026-11-20"],
+            "This day is incomplete, so it is not compared. Beside it: Nov 19, 2026 (the day before).",
+            Some("Nov 19: 60"),
+        ),
+        (
+            ["2026-11-17", "2026-11-17"],
+            "Not compared with Nov 16, 2026 (the day before): at least one of the two days is incomplete.",
+            None,
+        ),
+        (
+            ["2026-11-16", "2026-11-18"],
+            "Not compared: Nov 13, 2026 to Nov 15, 2026 are not all in the daily history.",
+            None,
+        ),
+        (
+            ["2026-11-15", "2026-11-17"],
+            "Not compared: Nov 12, 2026 to Nov 14, 2026 are not in the daily history.",
+            None,
+        ),
+        (["2026-11-19", "2026-11-19"], "Compared with Nov 18, 2026 (the day before).", Some("+100%")),
+    ] {
+        let [from, to] = range;
+        for part in ["", "&path=/a", "&q=a"] {
+            let page = viewer.page(&format!("/p/docs/analytics?from={from}&to={to}{part}")).await;
+            let text = paragraphs(&page, "provenance");
+            assert!(text.contains(sentence), "{range:?}{part}: {text}");
+            let figures = figures(&page);
+            assert_eq!(figures.len(), if beside.is_some() { 8 } else { 4 }, "{range:?}{part}: {figures:?}");
+            assert!(!part.is_empty() || beside.is_none_or(|beside| figures[1] == beside), "{figures:?}");
+        }
+    }
+    let token = create(&app.operator().await, &[("scopes", "analytics:read")]).await;
+    for (of, message) in [
+        ("2026-11-17", "The days to compare with, Nov 16, 2026 to Nov 16, 2026, cannot be compared"),
+        (
+            "2026-11-15",
+            "The days to compare with, Nov 14, 2026 to Nov 14, 2026, are not all in the daily history",
+        ),
+        ("2026-11-21", "This range has no complete day to compare."),
+    ] {
+        let result = mcp(&app.anonymous(), &token, "falling_pages", [of; 2]).await;
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert!(result["isError"] == true && text.contains(message), "{text}");
+    }
+}

@@ -23,7 +23,7 @@ use self::table_query::TableQuery;
 use base::blocking;
 use model::analytics::choice::Compare;
 use model::analytics::effect::{JobEffect, JobEffects, PageEffect};
-use model::analytics::pages::{Comparison, FallingPages, PageRow, PagesReport};
+use model::analytics::pages::{Comparison, Earlier, FallingPages, PageRow, PagesReport};
 use model::analytics::report::{MatchingPages, PageReport};
 use model::analytics::trend::Trend;
 use model::day::{Day, DayRange};
@@ -190,12 +190,13 @@ impl Analytics {
             None => None,
         };
         let row = row(path, &days, previous.as_deref(), comparable.as_ref());
+        let earlier = earlier_of(&mut snapshot, &period, compare, &selection).await?;
         let days = [days, previous.unwrap_or_default()].concat();
         let trend = trend_of(&mut snapshot, &period, comparable.as_ref(), &selection, &days).await?;
         let (mut jobs, jobs_total) = effects(&mut snapshot, &selection).await?;
         drop(snapshot);
         self.mark_requested(project, &mut jobs.iter_mut().collect::<Vec<_>>()).await?;
-        Ok(PageReport { row, trend, jobs, jobs_total })
+        Ok(PageReport { row, earlier, trend, jobs, jobs_total })
     }
 
     /// Sets `requested` on each effect with missing days that were already requested.
@@ -265,7 +266,10 @@ fn matching_rows(known: &KnownFigures, query: &TableQuery) -> PagesReport {
         rows: table.rows(offset).take(query.paging.limit.get() as usize).collect(),
         rows_total: table.len() as u64,
         comparison: comparable.clone().map(Comparison::from),
-        earlier: earlier.filter(|_| !is_narrowed),
+        earlier: earlier.as_ref().map(|(all, sums)| match is_narrowed {
+            true => Earlier { counts: table::matching(sums, paths, query), ..all.clone() },
+            false => all.clone(),
+        }),
         fetched_at: updated_at(period.days()),
         oldest_fetched_at: oldest_fetched_at(period.days()),
         marked: period.marked(),
@@ -321,6 +325,18 @@ async fn by_day(
             Ok(snapshot.sums_by_day(range, &paths, &wanted).await?)
         }
     }
+}
+
+/// The whole days before a range without a complete one, with the views of the selected page or folder.
+async fn earlier_of(
+    snapshot: &mut Snapshot,
+    period: &Period,
+    compare: Compare,
+    selection: &Selection,
+) -> Result<Option<Earlier>, AppError> {
+    let Some(earlier) = period.earlier_in(snapshot, compare).await? else { return Ok(None) };
+    let days = by_day(snapshot, earlier.days, selection).await?;
+    Ok(Some(Earlier { counts: days.into_iter().map(|(_, counts)| counts).sum(), ..earlier }))
 }
 
 async fn trend_of(

@@ -28,9 +28,18 @@ fn time(day: Day, format: &str, text: &str) -> InertElement {
     InertElement::new(format!(r#"<time datetime="{day}" data-date="{format}">{text}</time>"#))
 }
 
-/// `Nov 1, 2026 to Nov 10, 2026`.
+/// `Nov 1, 2026 to Nov 10, 2026`, or the only day.
 pub fn days(from: Day, to: Day) -> impl IntoView + use<> {
-    view! { {day(from)} " to " {day(to)} }
+    span(from, to, day)
+}
+
+/// `Nov 1 to Nov 10`, or the only day.
+pub fn short_days(from: Day, to: Day) -> impl IntoView + use<> {
+    span(from, to, short_day)
+}
+
+fn span(from: Day, to: Day, written: fn(Day) -> InertElement) -> impl IntoView + use<> {
+    view! { {written(from)} {(from != to).then(|| view! { " to " {written(to)} })} }
 }
 
 /// `1,234`.

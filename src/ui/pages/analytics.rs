@@ -62,8 +62,8 @@ struct AnalyticsPage {
     today: Day,
     /// The day and the text of a note that was refused.
     note: Option<(String, String)>,
-    /// The compared days, if some of them are missing.
-    wanted: Option<MissingDays>,
+    /// The compared days, if some of them are missing; the error if that is not known.
+    wanted: Result<Option<MissingDays>, AppError>,
     /// The stored days of the range, if a person who may fetch them again requested the cost.
     again: Option<FetchAgain>,
     /// Whether the cost was requested.
@@ -96,7 +96,7 @@ pub fn Analytics() -> impl IntoView {
         session: request::session(),
         today,
         note: note.map(|note| (note.typed("day").to_owned(), note.typed("text").to_owned())),
-        wanted: None,
+        wanted: Ok(None),
         again: None,
         asks_again: params.get(AGAIN).is_some(),
         changed: Vec::new(),
@@ -196,9 +196,14 @@ impl AnalyticsPage {
         self.query.compare.period_before(self.range()?)
     }
 
+    /// The compared days, if some of them are missing.
+    fn wanted(&self) -> Option<&MissingDays> {
+        self.wanted.as_ref().ok().and_then(Option::as_ref)
+    }
+
     /// Whether days of this report are being fetched.
     fn waits_for_days(&self, report: &AnalyticsReport) -> bool {
-        self.wanted.as_ref().is_some_and(MissingDays::are_requested)
+        self.wanted().is_some_and(MissingDays::are_requested)
             || self.again.as_ref().is_some_and(FetchAgain::is_pending)
             || match report {
                 AnalyticsReport::Live(live) => live.is_incomplete(),

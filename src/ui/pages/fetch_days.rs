@@ -12,6 +12,7 @@ use crate::ui::components::localized::{self, days};
 use crate::ui::components::time::until;
 use model::analytics::effect::JobEffect;
 use model::day::DayRange;
+use model::error::AppError;
 use model::history::{FailingDay, HistoryState, Missing, StoredDays};
 use model::time::Timestamp;
 
@@ -26,15 +27,20 @@ pub(super) struct MissingDays {
 }
 
 impl MissingDays {
-    /// `None` if no day is missing, or if loading fails, because an error must not prevent the page.
-    pub(super) async fn load(project: &str, range: DayRange) -> Option<Self> {
+    /// `None` if no day is missing.
+    pub(super) async fn load(project: &str, range: DayRange) -> Result<Option<Self>, AppError> {
         let (from, to) = (range.from().to_string(), range.to().to_string());
-        let missing = missing_days(project.to_owned(), from, to).await.ok()?;
+        let missing = missing_days(project.to_owned(), from, to).await?;
         if missing.days == 0 {
-            return None;
+            return Ok(None);
         }
-        let history = history_state(project.to_owned()).await.ok()?;
-        Some(Self { range, missing, history })
+        let history = history_state(project.to_owned()).await?;
+        Ok(Some(Self { range, missing, history }))
+    }
+
+    /// Whether every day of the range is missing.
+    pub(super) fn are_all(&self) -> bool {
+        i64::from(self.missing.days) == self.range.days()
     }
 
     /// Whether all of them were requested.

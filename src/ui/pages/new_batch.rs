@@ -151,7 +151,7 @@ async fn matching_pages(project: &str, query: &str) -> Result<Selected, AppError
     let range = query.range(today);
     match (analytics::matching_pages(project, query).await, range) {
         (Err(error), Some(range)) if error.code == ErrorCode::NotInHistory => {
-            MissingDays::load(project, range).await.map(Selected::Missing).ok_or(error)
+            MissingDays::load(project, range).await?.map(Selected::Missing).ok_or(error)
         }
         (pages, _) => pages.map(Selected::Pages),
     }

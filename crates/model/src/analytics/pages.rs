@@ -73,11 +73,12 @@ pub struct Comparison {
     pub previous: ViewCounts,
 }
 
-/// The whole days before a range that has no complete day.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// The whole days of the compared period, for a range that has no complete day.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Earlier {
-    pub from: Day,
-    pub to: Day,
+    #[serde(flatten)]
+    pub days: DayRange,
+    /// As the report: of all pages, of those that match, or of one page.
     #[serde(flatten)]
     pub counts: ViewCounts,
 }

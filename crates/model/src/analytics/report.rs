@@ -1,7 +1,7 @@
 //! The reports of the analytics page and of the overview's week. Pure.
 
 use super::effect::JobEffect;
-use super::pages::{PageRow, PagesReport};
+use super::pages::{Earlier, PageRow, PagesReport};
 use super::trend::Trend;
 use crate::day::Day;
 use crate::history::{HistoryState, Missing};
@@ -40,6 +40,8 @@ pub struct OnePageReport {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageReport {
     pub row: PageRow,
+    /// For a range without a complete day: earlier whole days for orientation.
+    pub earlier: Option<Earlier>,
     pub trend: Trend,
     /// Those with changes, newest first, at most 20.
     pub jobs: Vec<JobEffect>,

@@ -15,7 +15,7 @@ use model::day::{Day, DayRange};
 use model::error::AppError;
 use model::id::ProjectId;
 use model::page_views::ViewCounts;
-use store::page_views::queries::{Paths, Snapshot, StoredDay};
+use store::page_views::queries::{Paths, Snapshot, StoredDay, Sums};
 
 /// The maximum number of pages and days in all cached ranges together (about 150 bytes each).
 const ROWS_MAX: u64 = 50_000;
@@ -28,7 +28,8 @@ pub(super) struct KnownFigures {
     days: Vec<StoredDay>,
     pub(super) period: Period,
     pub(super) comparable: Option<Comparable>,
-    pub(super) earlier: Option<Earlier>,
+    /// With the views of each page.
+    pub(super) earlier: Option<(Earlier, Sums)>,
     pub(super) paths: Arc<Paths>,
     pub(super) figures: Figures,
 }
@@ -63,10 +64,16 @@ impl KnownFigures {
         let (own, before): (Vec<_>, Vec<_>) = days.iter().cloned().partition(|day| range.contains(day.day));
         let period = Period::of(range, own)?;
         let comparable = period.comparable_with(&before, compare);
-        let earlier = period.earlier(&before, compare);
         let first = days.iter().map(|day| day.day).min().unwrap_or(range.from());
         let paths = snapshot.paths(first).await?;
         let figures = figures(snapshot, &period, comparable.as_ref(), &paths).await?;
+        let earlier = match period.earlier(&before, compare) {
+            Some(earlier) => {
+                let sums = snapshot.sums(earlier.days, &[], &paths).await?;
+                Some((earlier, sums))
+            }
+            None => None,
+        };
         Ok(Self { days, period, comparable, earlier, paths, figures })
     }
 

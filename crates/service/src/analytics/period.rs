@@ -108,27 +108,44 @@ impl Period {
     pub(super) fn earlier(&self, earlier: &[StoredDay], compare: Compare) -> Option<Earlier> {
         let before = compare.period_before(self.range).filter(|_| self.complete_part().is_none())?;
         let counts = totals(earlier, before);
-        is_stored(before, earlier).then(|| Earlier { from: before.from(), to: before.to(), counts })
+        is_stored(before, earlier).then_some(Earlier { days: before, counts })
+    }
+
+    /// The same, with the stored days.
+    pub(super) async fn earlier_in(
+        &self,
+        snapshot: &mut Snapshot,
+        compare: Compare,
+    ) -> Result<Option<Earlier>, AppError> {
+        match compare.period_before(self.range).filter(|_| self.complete_part().is_none()) {
+            Some(before) => Ok(self.earlier(&snapshot.days(before).await?, compare)),
+            None => Ok(None),
+        }
     }
 
     /// # Errors
     /// `NotInHistory` if there is nothing to compare with.
     pub(super) async fn must_be_comparable(&self, snapshot: &mut Snapshot) -> Result<Comparable, AppError> {
-        let comparable = self.comparable(snapshot, Compare::Previous).await?;
-        comparable.ok_or_else(|| {
-            let message = match self.complete_part() {
-                Some(part) => {
-                    let previous = back_by(part, self.range.days());
-                    format!(
-                        "The days to compare with, {} to {}, are not all in the daily history yet, or not complete. Choose a shorter range, or try again later.",
-                        previous.from().long(),
-                        previous.to().long()
-                    )
-                }
-                None => "This range has no complete day to compare. Choose a longer range.".to_owned(),
-            };
-            AppError::new(ErrorCode::NotInHistory, message)
-        })
+        let before = back_by(self.range, self.range.days());
+        let earlier = snapshot.days(before).await?;
+        let comparable = self.comparable_with(&earlier, Compare::Previous);
+        comparable.ok_or_else(|| AppError::new(ErrorCode::NotInHistory, self.why_not_comparable(&earlier)))
+    }
+
+    /// Why nothing is compared with the days directly before, of which `earlier` are stored.
+    fn why_not_comparable(&self, earlier: &[StoredDay]) -> String {
+        let Some(part) = self.complete_part() else {
+            return "This range has no complete day to compare. Choose a longer range.".to_owned();
+        };
+        let previous = back_by(part, self.range.days());
+        let here = earlier.iter().filter(|day| previous.contains(day.day)).count() as i64;
+        let why = match here < previous.days() {
+            true => "are not all in the daily history yet. Choose a shorter range, or try again later.",
+            false => {
+                "cannot be compared: of each two days, at least one is incomplete. Choose a longer range, or try again later."
+            }
+        };
+        format!("The days to compare with, {} to {}, {why}", previous.from().long(), previous.to().long())
     }
 
     /// From the first to the last complete day.
@@ -315,7 +332,7 @@ mod tests {
         let today = period("2026-11-21", "2026-11-21", "2026-11-21T12:00:00Z");
         let earlier = |fetched_at| {
             let yesterday = period("2026-11-20", "2026-11-20", fetched_at);
-            today.earlier(yesterday.days(), Compare::Previous).map(|earlier| earlier.from.to_string())
+            today.earlier(yesterday.days(), Compare::Previous).map(|earlier| earlier.days.from().to_string())
         };
         assert_eq!(earlier("2026-11-21T00:00:00Z").as_deref(), Some("2026-11-20"));
         assert_eq!(earlier("2026-11-20T23:00:00Z"), None);

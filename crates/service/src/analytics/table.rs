@@ -61,10 +61,14 @@ impl Figures {
     pub(super) fn comparison(&self, paths: &Paths, query: &TableQuery) -> Option<(ViewCounts, ViewCounts)> {
         let previous = self.previous.as_ref()?;
         let compared = self.compared.as_ref().unwrap_or(&self.counts);
-        let matched = || (0..paths.len()).filter(|at| query.contains(&paths.names()[*at]));
-        let sum = |sums: &Sums| matched().filter_map(|at| sums[at]).sum();
-        Some((sum(compared), sum(previous)))
+        Some((matching(compared, paths, query), matching(previous, paths, query)))
     }
+}
+
+/// The views of the pages that match the query.
+pub(super) fn matching(sums: &[Option<ViewCounts>], paths: &Paths, query: &TableQuery) -> ViewCounts {
+    let matched = (0..paths.len()).filter(|at| query.contains(&paths.names()[*at]));
+    matched.filter_map(|at| sums[at]).sum()
 }
 
 impl<'a> Table<'a> {

@@ -7,12 +7,11 @@ use crate::ui::components::localized;
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::time::ago;
 use crate::ui::components::what_is_ai::ai_warning;
-use crate::ui::pages::analytics::figures::{Against, compared, compared_days, provisional_days};
+use crate::ui::pages::analytics::figures::{Against, compared, compared_days, days_before, provisional_days};
 use crate::ui::pages::analytics::{AnalyticsPage, events, no_views, range, table, trend};
 use crate::ui::pages::fetch_days::{fetch_again, fetch_days};
-use model::analytics::choice::Compare;
 use model::analytics::days::Days;
-use model::analytics::pages::PagesReport;
+use model::analytics::pages::{Earlier, PagesReport};
 use model::analytics::query::Form;
 use model::analytics::report::{DailyReport, PagesTable};
 use model::analytics::trend::{Trend, are_weeks};
@@ -24,13 +23,11 @@ pub(super) fn report(context: &AnalyticsPage, report: &DailyReport) -> AnyView {
     if pages.totals.total == 0 && pages.rows.is_empty() && !context.query.is_narrowed() {
         return no_views(&context.project);
     }
-    let (counts, against) = match context.query.is_narrowed() {
-        true => (
-            trend.points.iter().map(|point| point.counts).sum(),
-            pages.matching_comparison.map_or(Against::Nothing, |(now, before)| Against::Period(now, before)),
-        ),
-        false => (pages.totals, against(pages)),
+    let (counts, comparison) = match context.query.is_narrowed() {
+        true => (trend.points.iter().map(|point| point.counts).sum(), pages.matching_comparison),
+        false => (pages.totals, pages.comparison.as_ref().map(|it| (it.current, it.previous))),
     };
+    let against = Against::of(comparison, pages.earlier.as_ref());
     view! {
         <div class="figures-line">{compared(counts, against)} {range::comparisons(context)}</div>
         {provenance(context, pages)}
@@ -39,14 +36,6 @@ pub(super) fn report(context: &AnalyticsPage, report: &DailyReport) -> AnyView {
         {table(context, PagesTable::from(pages))}
     }
     .into_any()
-}
-
-fn against(pages: &PagesReport) -> Against {
-    match (&pages.comparison, pages.earlier) {
-        (Some(comparison), _) => Against::Period(comparison.current, comparison.previous),
-        (None, Some(earlier)) => Against::WholeDays(earlier),
-        (None, None) => Against::Nothing,
-    }
 }
 
 /// The trend with its heading and events, for the pages in the table. One day has no chart.
@@ -85,18 +74,11 @@ pub(super) fn provenance(context: &AnalyticsPage, pages: &PagesReport) -> AnyVie
     let updated = pages.fetched_at.map(|at| view! { ", updated " {ago(at)} });
     let compared = match (&pages.comparison, &pages.earlier) {
         (Some(comparison), _) => view! { ". " {compared_days(comparison, context.today)} }.into_any(),
-        (None, Some(_)) => {
-            ". Part of a day is not compared; the whole day before stands beside it.".into_any()
-        }
-        (None, None) if context.query.compare == Compare::None => ".".into_any(),
-        (None, None) => match &context.wanted {
-            Some(_) => ". Not compared: the days before are not all in the daily history.".into_any(),
-            None => ". Not compared yet: the days before are not complete.".into_any(),
-        },
+        (None, Some(earlier)) => view! { ". " {beside(context, earlier)} }.into_any(),
+        (None, None) => view! { "." {not_compared(context)} }.into_any(),
     };
     let fetch = context
-        .wanted
-        .as_ref()
+        .wanted()
         .map(|wanted| fetch_days(&context.project, wanted, &context.url(), context.session.can_start_jobs()));
     let again = match &context.again {
         Some(again) => Some(fetch_again(&context.project, again, &context.url_again())),
@@ -121,6 +103,42 @@ pub(super) fn provenance(context: &AnalyticsPage, pages: &PagesReport) -> AnyVie
         {again}
     }
     .into_any()
+}
+
+/// `Today is incomplete, so it is not compared. Beside it: Nov 14, 2026 (7 days before).`
+fn beside(context: &AnalyticsPage, earlier: &Earlier) -> Option<AnyView> {
+    let range = context.range()?;
+    let sentence = match range.days() {
+        1 if range.to() == context.today => "Today is incomplete, so it is not compared. Beside it: ",
+        1 => "This day is incomplete, so it is not compared. Beside it: ",
+        _ => "These days are incomplete, so they are not compared. Beside them: ",
+    };
+    Some(view! { {sentence} {days_before(range, earlier.days.from(), earlier.days.to())} "." }.into_any())
+}
+
+/// Why nothing is compared, if it was asked for.
+fn not_compared(context: &AnalyticsPage) -> Option<AnyView> {
+    let (range, before) = (context.range()?, context.compared_days()?);
+    let days = days_before(range, before.from(), before.to());
+    let why = match (&context.wanted, before.days()) {
+        (Ok(Some(_)), 1) => view! { " Not compared: " {days} " is not in the daily history." }.into_any(),
+        (Ok(Some(wanted)), _) => {
+            let missing = match wanted.are_all() {
+                true => " are not in the daily history.",
+                false => " are not all in the daily history.",
+            };
+            view! { " Not compared: " {days} {missing} }.into_any()
+        }
+        (Ok(None), 1) => {
+            view! { " Not compared with " {days} ": at least one of the two days is incomplete." }.into_any()
+        }
+        (Ok(None), _) => {
+            view! { " Not compared with " {days} ": of each two days, at least one is incomplete." }
+                .into_any()
+        }
+        (Err(_), _) => view! { " Not compared with " {days} "." }.into_any(),
+    };
+    Some(why)
 }
 
 /// Days with questionable figures.

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::ui::charts::number::{ai_share, change, counted, share_change};
-use crate::ui::components::localized::{day, days, number, short_day, written};
+use crate::ui::components::localized::{day, days, number, short_days, written};
 use crate::ui::components::what_is_ai::what_is_ai;
 use model::analytics::pages::{Comparison, Earlier};
 use model::day::{Day, DayRange};
@@ -14,34 +14,44 @@ const DAYS_NAMED: usize = 3;
 
 /// The counts that a range is compared with.
 #[derive(Clone, Copy)]
-pub(super) enum Against {
+pub(super) enum Against<'a> {
     Nothing,
     /// The compared part of the range, and the same part of the compared period.
     Period(ViewCounts, ViewCounts),
-    /// Earlier whole days, because today is incomplete.
-    WholeDays(Earlier),
+    /// Earlier whole days, because no day of the range is complete.
+    WholeDays(&'a Earlier),
+}
+
+impl<'a> Against<'a> {
+    /// `comparison`: as [`Against::Period`].
+    pub(super) fn of(comparison: Option<(ViewCounts, ViewCounts)>, earlier: Option<&'a Earlier>) -> Self {
+        match (comparison, earlier) {
+            (Some((now, before)), _) => Self::Period(now, before),
+            (None, Some(earlier)) => Self::WholeDays(earlier),
+            (None, None) => Self::Nothing,
+        }
+    }
 }
 
 /// `comparison`: the previous period.
 pub(crate) fn figures(totals: ViewCounts, comparison: Option<&Comparison>) -> AnyView {
-    let against = comparison.map(|comparison| Against::Period(comparison.current, comparison.previous));
-    compared(totals, against.unwrap_or(Against::Nothing))
+    compared(totals, Against::of(comparison.map(|it| (it.current, it.previous)), None))
 }
 
 /// With the change, or with earlier whole days.
-pub(super) fn compared(totals: ViewCounts, against: Against) -> AnyView {
+pub(super) fn compared(totals: ViewCounts, against: Against<'_>) -> AnyView {
     let count = |of: fn(ViewCounts) -> u64| {
         let beside = match against {
             Against::Nothing => None,
             Against::Period(now, before) => Some(change(of(now), of(before)).into_any()),
-            Against::WholeDays(earlier) => Some(whole_day(earlier, number(of(earlier.counts)))),
+            Against::WholeDays(earlier) => Some(whole_days(earlier, number(of(earlier.counts)))),
         };
         (number(of(totals)).into_any(), beside)
     };
     let share = match against {
         Against::Nothing => None,
         Against::Period(now, before) => share_change(now, before).map(IntoAny::into_any),
-        Against::WholeDays(earlier) => Some(whole_day(earlier, ai_share(earlier.counts))),
+        Against::WholeDays(earlier) => Some(whole_days(earlier, ai_share(earlier.counts))),
     };
     let beside_class = if matches!(against, Against::WholeDays(_)) { "change whole-day" } else { "change" };
     let figure = |class: &'static str, name: &'static str, (value, beside): (AnyView, Option<AnyView>)| {
@@ -66,7 +76,7 @@ pub(super) fn compared(totals: ViewCounts, against: Against) -> AnyView {
 pub(crate) fn compared_days(comparison: &Comparison, today: Day) -> AnyView {
     let Comparison { from, to, compared, left_out, .. } = comparison;
     if left_out.is_empty() {
-        return view! { "Compared with " {days(*from, *to)} "." }.into_any();
+        return view! { "Compared with " {days_before(*compared, *from, *to)} "." }.into_any();
     }
     let others: Vec<Day> = left_out.iter().copied().filter(|day| *day != today).collect();
     let is_today = others.len() < left_out.len();
@@ -79,6 +89,16 @@ pub(crate) fn compared_days(comparison: &Comparison, today: Day) -> AnyView {
         "."
     }
     .into_any()
+}
+
+/// The days from `from` to `to`; for one day also how long before the range it is: `Nov 14, 2026 (7 days before)`.
+pub(super) fn days_before(range: DayRange, from: Day, to: Day) -> AnyView {
+    let ago = range.from().days_since(from).unsigned_abs();
+    let distance = (range.days() == 1).then(|| match ago {
+        1 => " (the day before)".into_any(),
+        _ => view! { " (" {written(counted(ago, "day", "days"))} " before)" }.into_any(),
+    });
+    view! { {days(from, to)} {distance} }.into_any()
 }
 
 /// `; Nov 3, 2026 and Oct 6, 2026 are left out: at least one of them is incomplete`, and so for several days.
@@ -108,18 +128,14 @@ pub(crate) fn provisional_days(ranges: &[DayRange], today: Day) -> Option<AnyVie
     let before_today: Vec<_> = ranges.iter().filter_map(|range| range.until(today.plus_days(-1))).collect();
     let first = before_today.len().saturating_sub(DAYS_NAMED);
     let newest = before_today[first..].iter().enumerate().map(|(at, range)| {
-        let days = match range.days() {
-            1 => day(range.from()).into_any(),
-            _ => days(range.from(), range.to()).into_any(),
-        };
-        view! { {(at > 0).then_some(", ")} {days} }
+        view! { {(at > 0).then_some(", ")} {days(range.from(), range.to())} }
     });
     let older = (first > 0).then_some("older days, ");
     (!before_today.is_empty())
         .then(|| view! { " Provisional: " {older} {newest.collect_view()} "." }.into_any())
 }
 
-/// `Nov 20: 4,210`.
-fn whole_day(earlier: Earlier, value: impl IntoView) -> AnyView {
-    view! { {short_day(earlier.from)} ": " {value.into_view()} }.into_any()
+/// `Nov 20: 4,210`, or `Nov 18 to Nov 19: 8,310`.
+fn whole_days(earlier: &Earlier, value: impl IntoView) -> AnyView {
+    view! { {short_days(earlier.days.from(), earlier.days.to())} ": " {value.into_view()} }.into_any()
 }

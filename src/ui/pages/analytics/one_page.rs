@@ -18,11 +18,13 @@ use model::links;
 pub(super) fn report(context: &AnalyticsPage, report: &OnePageReport) -> AnyView {
     let OnePageReport { pages, page } = report;
     let row = &page.row;
+    let comparison = row.previous.map(|before| (row.compared(), before));
+    let against = Against::of(comparison, page.earlier.as_ref());
     let part = format!("{} of all views of these days.", share(row.counts.total, pages.totals.total));
     view! {
         {head(context, &TableRow::from(row))}
         <div class="figures-line">
-            {compared(row.counts, row.previous.map_or(Against::Nothing, |before| Against::Period(row.compared(), before)))}
+            {compared(row.counts, against)}
             {range::comparisons(context)}
         </div>
         <p class="provenance">{part}</p>
