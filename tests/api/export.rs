@@ -43,13 +43,13 @@ async fn table_export_is_csv_with_a_safe_file_name() {
     assert_eq!(response.header("cross-origin-resource-policy"), "same-origin");
     assert_eq!(
         response.text,
-        "\"path\",\"pages\",\"human\",\"ai\",\"total\",\"ai_share\",\"compared_total\",\"previous_total\",\"change\",\"difference\",\"provisional_days\"\r\n\
-         \"'-2\",\"\",\"0\",\"1\",\"1\",\"1\",\"1\",\"0\",\"\",\"1\",\"0\"\r\n\
-         \"/b\",\"\",\"0\",\"0\",\"0\",\"\",\"0\",\"1\",\"-1\",\"-1\",\"0\"\r\n\
-         \"/guides/a\",\"\",\"5\",\"1\",\"6\",\"0.1667\",\"6\",\"4\",\"0.5\",\"2\",\"0\"\r\n\
-         \"/x,\"\"y\"\"\nz\",\"\",\"1\",\"0\",\"1\",\"0\",\"1\",\"0\",\"\",\"1\",\"0\"\r\n\
-         \"/é\",\"\",\"1\",\"1\",\"2\",\"0.5\",\"2\",\"0\",\"\",\"2\",\"0\"\r\n\
-         \"'=1+1\",\"\",\"2\",\"2\",\"4\",\"0.5\",\"4\",\"0\",\"\",\"4\",\"0\"\r\n"
+        "\"path\",\"pages\",\"human\",\"ai\",\"total\",\"ai_share\",\"compared_total\",\"previous_total\",\"change\",\"difference\",\"provisional_days\",\"previous_provisional_days\"\r\n\
+         \"'-2\",\"\",\"0\",\"1\",\"1\",\"1\",\"1\",\"0\",\"\",\"1\",\"0\",\"0\"\r\n\
+         \"/b\",\"\",\"0\",\"0\",\"0\",\"\",\"0\",\"1\",\"-1\",\"-1\",\"0\",\"0\"\r\n\
+         \"/guides/a\",\"\",\"5\",\"1\",\"6\",\"0.1667\",\"6\",\"4\",\"0.5\",\"2\",\"0\",\"0\"\r\n\
+         \"/x,\"\"y\"\"\nz\",\"\",\"1\",\"0\",\"1\",\"0\",\"1\",\"0\",\"\",\"1\",\"0\",\"0\"\r\n\
+         \"/é\",\"\",\"1\",\"1\",\"2\",\"0.5\",\"2\",\"0\",\"\",\"2\",\"0\",\"0\"\r\n\
+         \"'=1+1\",\"\",\"2\",\"2\",\"4\",\"0.5\",\"4\",\"0\",\"\",\"4\",\"0\",\"0\"\r\n"
     );
 }
 
@@ -121,7 +121,7 @@ async fn json_export_has_the_same_rows() {
         rows[2],
         json!({"path": "/guides/*", "pages": 1, "human": 5, "ai": 1, "total": 6, "ai_share": 0.1667,
                "compared_total": 6, "previous_total": 4, "change": 0.5, "difference": 2,
-               "provisional_days": 0})
+               "provisional_days": 0, "previous_provisional_days": 0})
     );
     let days = export(&viewer, "json", "from=2026-11-19&to=2026-11-20&of=days").await.json();
     assert_eq!(days[1], json!({"day": "2026-11-20", "human": 9, "ai": 5, "total": 14, "provisional": false}));

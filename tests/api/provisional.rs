@@ -68,6 +68,76 @@ async fn pages_and_exports_mark_days_that_may_still_change() {
 }
 
 #[tokio::test]
+async fn compared_days_that_may_still_change_are_marked_too() {
+    let app = app().await;
+    let viewer = app.sign_in("vera").await;
+    let on = |from: &str, to: &str| format!("from=2026-11-{from}&to=2026-11-{to}");
+    for (range, marked, row) in [
+        (
+            on("20", "20"),
+            "Provisional: Nov 19, 2026 to Nov 20, 2026.",
+            "(provisional, compared day provisional)",
+        ),
+        // Stands beside today.
+        (on("21", "21"), "Provisional: Nov 20, 2026.", "(incomplete)"),
+        (on("18", "19") + "&compare=previous", "Provisional: Nov 19, 2026.", "Nov 18, 2026"),
+    ] {
+        for part in ["", "&path=/a", "&q=a"] {
+            let page = viewer.page(&format!("/p/docs/analytics?{range}{part}")).await;
+            let text = paragraphs(&page, "provenance");
+            assert!(text.contains(marked), "{range}{part}: {text}");
+            let first = &table_rows(&page, "pages")[0][0];
+            assert!(first.ends_with(row), "{range}{part}: {first}");
+        }
+    }
+    let provisional = json!([{"from": "2026-11-19", "to": "2026-11-19"}]);
+    let day = [("project", "docs"), ("from", "2026-11-20"), ("to", "2026-11-20")];
+    let table = viewer.post_json("/api/analytics/pages", &day).await;
+    assert_eq!(table["comparison"]["provisional_days"], provisional);
+    let trend = viewer.post_json("/api/analytics/trend", &day).await;
+    assert_eq!(trend["points"][0]["previous_provisional_days"], 1);
+    let today = [("project", "docs"), ("from", "2026-11-21"), ("to", "2026-11-21")];
+    let table = viewer.post_json("/api/analytics/pages", &today).await;
+    assert_eq!(table["earlier"]["provisional_days"], json!([{"from": "2026-11-20", "to": "2026-11-20"}]));
+    for (range, expected) in
+        [(on("20", "20"), json!(1)), (on("14", "18"), json!(0)), (on("21", "21"), json!(null))]
+    {
+        let file = viewer.get(&format!("/p/docs/analytics/export.json?{range}")).await.json();
+        assert_eq!(file[0]["previous_provisional_days"], expected, "{range}");
+    }
+    let token = create(&app.operator().await, &[("scopes", "analytics:read")]).await;
+    let result = mcp(&app.anonymous(), &token, "falling_pages", ["2026-11-20"; 2]).await;
+    assert_eq!(result["structuredContent"]["comparison"]["provisional_days"], provisional, "{result}");
+}
+
+#[tokio::test]
+async fn views_around_a_job_say_that_some_of_their_days_may_still_change() {
+    let app = app().await;
+    let job = async |prompt: &str, finished: &str| {
+        Archive::of(&app).await.job("docs", prompt, &["/a"], "completed", finished).await
+    };
+    let week = job("A week ago", "2026-11-13T12:00:00Z").await;
+    app.ledger()
+        .run("UPDATE jobs SET remote_id = id, remote_status = state, pr_link = 'https://example.com/1'")
+        .await;
+    let viewer = app.sign_in("vera").await;
+    let page = viewer.page(&format!("/p/docs/jobs/{week}")).await;
+    assert!(page.contains("Compared over 7 days each, of which some are provisional."), "{page}");
+    let report = viewer.page("/p/docs/analytics?from=2026-11-14&to=2026-11-18&path=/a").await;
+    assert_eq!(table_rows(&report, "pages effects")[0][2], "7 days (some provisional)");
+    let fields = [("project", "docs"), ("job", week.as_str())];
+    let effects = viewer.post_json("/api/analytics/job", &fields).await;
+    assert_eq!(effects["pages"][0]["effect"]["provisional"], true);
+    // Once the platform has finished counting them, they are like others.
+    let mut archive = Archive::of(&app).await;
+    for of in days("2026-11-19", "2026-11-20") {
+        archive.write(of, rows(&[("/a", 10, 5)])).await;
+    }
+    let page = viewer.page(&format!("/p/docs/jobs/{week}")).await;
+    assert!(page.contains("Compared over 7 days each."), "{page}");
+}
+
+#[tokio::test]
 async fn programs_get_provisional_days_and_complete_is_true_without_them_only() {
     let app = app().await;
     let script = Script::of(&app).await;

@@ -158,16 +158,23 @@ impl DayRange {
         self.from <= day && day <= self.to
     }
 
-    /// These days, which are sorted, as the fewest ranges, the oldest first.
+    /// These days as the fewest ranges, the oldest first.
     pub fn of_days(days: impl IntoIterator<Item = Day>) -> Vec<Self> {
-        let mut ranges: Vec<Self> = Vec::new();
-        for day in days {
-            match ranges.last_mut().filter(|last| day.days_since(last.to) <= 1) {
-                Some(last) => last.to = day,
-                None => ranges.push(Self { from: day, to: day }),
+        Self::merged(days.into_iter().map(|day| Self { from: day, to: day }))
+    }
+
+    /// The days of these ranges as the fewest ranges, the oldest first.
+    pub fn merged(ranges: impl IntoIterator<Item = Self>) -> Vec<Self> {
+        let mut sorted: Vec<Self> = ranges.into_iter().collect();
+        sorted.sort_unstable_by_key(|range| range.from);
+        let mut merged: Vec<Self> = Vec::new();
+        for range in sorted {
+            match merged.last_mut().filter(|last| range.from.days_since(last.to) <= 1) {
+                Some(last) => last.to = last.to.max(range.to),
+                None => merged.push(range),
             }
         }
-        ranges
+        merged
     }
 
     /// The days that are not among `there`, as the fewest ranges, the oldest first. `there` is sorted.
@@ -247,13 +254,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sorted_days_are_the_fewest_ranges() {
+    fn days_are_the_fewest_ranges() {
         let november = |of: u32| day(&format!("2026-11-{of:02}"));
         let ranges = |days: &[u32]| DayRange::of_days(days.iter().map(|of| november(*of)));
         let range = |from, to| DayRange { from: november(from), to: november(to) };
         assert_eq!(ranges(&[]), []);
         assert_eq!(ranges(&[3, 4, 5, 9, 11, 12]), [range(3, 5), range(9, 9), range(11, 12)]);
         assert_eq!(DayRange::of_days([day("2026-10-31"), november(1)]).len(), 1);
+        let apart = [range(11, 12), range(3, 8), range(4, 5), range(9, 9)];
+        assert_eq!(DayRange::merged(apart), [range(3, 9), range(11, 12)]);
     }
 
     fn day(text: &str) -> Day {

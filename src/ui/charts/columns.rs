@@ -157,6 +157,7 @@ mod tests {
             unfinished_days: u32::from(at + 1 == counts.len()),
             provisional_days: 0,
             previous: None,
+            previous_provisional_days: 0,
         };
         counts.iter().enumerate().map(point).collect()
     }

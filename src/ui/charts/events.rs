@@ -114,6 +114,7 @@ mod tests {
             unfinished_days: 0,
             provisional_days: 0,
             previous: None,
+            previous_provisional_days: 0,
         });
         let job = || "01920000-0000-7000-8000-000000000000".parse().unwrap_or_else(|_| panic!("an id"));
         let marker =

@@ -77,6 +77,7 @@ mod tests {
             unfinished_days: 0,
             provisional_days: 0,
             previous: None,
+            previous_provisional_days: 0,
         };
         counts.iter().enumerate().map(point).collect()
     }

@@ -91,7 +91,15 @@ mod tests {
     fn point(day: &str, days: u32, human: u64, ai: u64) -> TrendPoint {
         let day = day.parse().unwrap_or_else(|error| panic!("{error}"));
         let counts = ViewCounts { human, ai, total: human + ai };
-        TrendPoint { day, days, counts, unfinished_days: 0, provisional_days: 0, previous: None }
+        TrendPoint {
+            day,
+            days,
+            counts,
+            unfinished_days: 0,
+            provisional_days: 0,
+            previous: None,
+            previous_provisional_days: 0,
+        }
     }
 
     #[test]

@@ -54,12 +54,13 @@ pub fn job_effects<F: IntoView>(
         let content = match no_figures(effect, today) {
             Some(why) => why,
             None => format!(
-                "{}: {} views before, {} after; AI share {}. Compared over {} each.",
+                "{}: {} views before, {} after; AI share {}. Compared over {} each{}.",
                 change(effect.after.total, effect.before.total),
                 grouped(effect.before.total),
                 grouped(effect.after.total),
                 moved(effect.before, effect.after),
                 counted(effect.days.into(), "day", "days"),
+                if effect.provisional { ", of which some are provisional" } else { "" },
             ),
         };
         view! { <li><a href=links::page_report(project, path)>{path.clone()}</a> " " <span>{content}</span></li> }

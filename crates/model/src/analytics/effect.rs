@@ -21,6 +21,9 @@ pub struct JobEffect {
     pub days: u32,
     pub before: ViewCounts,
     pub after: ViewCounts,
+    /// Whether one of the compared days may still change.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub provisional: bool,
     /// How many days of the week before and the week after are not stored.
     #[serde(default)]
     pub missing: u32,
@@ -100,6 +103,7 @@ mod tests {
             before: counts(before),
             after: counts(after),
             unmerged: None,
+            provisional: false,
             missing: 0,
             requested: false,
         };

@@ -68,6 +68,9 @@ pub struct Comparison {
     /// The days of the range that are not compared, in order: they or the days that they would be compared with are incomplete.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<Day>,
+    /// The days of the compared period that may still change, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub provisional_days: Vec<DayRange>,
     /// Totals of the compared days of the range.
     pub current: ViewCounts,
     pub previous: ViewCounts,
@@ -81,6 +84,9 @@ pub struct Earlier {
     /// As the report: of all pages, of those that match, or of one page.
     #[serde(flatten)]
     pub counts: ViewCounts,
+    /// Those that may still change, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub provisional_days: Vec<DayRange>,
 }
 
 /// The pages that lost the most views.
@@ -93,6 +99,15 @@ pub struct FallingPages {
     /// The days of the range that may still change, the oldest first.
     pub provisional_days: Vec<DayRange>,
     pub comparison: Comparison,
+}
+
+impl PagesReport {
+    /// The days of the range and of the compared period that may still change, the oldest first.
+    pub fn all_provisional_days(&self) -> Vec<DayRange> {
+        let compared = self.comparison.iter().flat_map(|comparison| &comparison.provisional_days);
+        let earlier = self.earlier.iter().flat_map(|earlier| &earlier.provisional_days);
+        DayRange::merged(self.provisional_days.iter().chain(compared).chain(earlier).copied())
+    }
 }
 
 impl Comparison {

@@ -36,6 +36,14 @@ pub struct TrendPoint {
     /// The same days of the compared period, unless one of them is incomplete or not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous: Option<ViewCounts>,
+    /// How many of these compared days may still change.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub previous_provisional_days: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(days: &u32) -> bool {
+    *days == 0
 }
 
 impl Trend {

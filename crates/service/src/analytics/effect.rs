@@ -24,6 +24,7 @@ pub(super) struct Effects {
     views: Vec<(Day, ViewCounts)>,
     /// Days that had ended when they were fetched.
     complete: BTreeSet<Day>,
+    provisional: BTreeSet<Day>,
     stored: BTreeSet<Day>,
 }
 
@@ -37,7 +38,8 @@ pub(super) fn days_around(jobs: &[FinishedJob]) -> Option<DayRange> {
 impl Effects {
     /// `days`: the stored ones; `views` by day, oldest first.
     pub(super) fn among(days: &[StoredDay], views: Vec<(Day, ViewCounts)>) -> Self {
-        Self { views, complete: period::complete(days), stored: days.iter().map(|day| day.day).collect() }
+        let (complete, provisional) = (period::complete(days), period::provisional(days));
+        Self { views, complete, provisional, stored: days.iter().map(|day| day.day).collect() }
     }
 
     /// Views in the same number of complete weeks before and after the day the job finished. That day belongs to
@@ -61,6 +63,7 @@ impl Effects {
                 days: 0,
                 before: none,
                 after: none,
+                provisional: false,
                 missing: 0,
                 requested: false,
             };
@@ -73,9 +76,12 @@ impl Effects {
             days: days as u32,
             before: self.sum(finished.plus_days(-days), finished),
             after: self.sum(finished.plus_days(1), finished.plus_days(days + 1)),
+            provisional: false,
             missing: 0,
             requested: false,
         };
+        let (first, last) = effect.compared_days();
+        effect.provisional = self.provisional.range(first..=last).any(|day| *day != finished);
         let weeks = effect.weeks();
         let week = (0..weeks.days()).map(|at| weeks.from().plus_days(at)).filter(|day| *day != finished);
         effect.missing = week.filter(|day| !self.stored.contains(day)).count() as u32;

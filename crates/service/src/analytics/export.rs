@@ -52,6 +52,7 @@ const PAGES: &[&str] = &[
     "change",
     "difference",
     "provisional_days",
+    "previous_provisional_days",
 ];
 const DAILY: &[&str] = &["day", "path", "human", "ai", "total", "provisional"];
 const DAYS: &[&str] = &["day", "human", "ai", "total", "provisional"];
@@ -93,9 +94,12 @@ impl Analytics {
             table.rows(0).collect()
         };
         let rows: Vec<PageRow> = blocking::run(usize::MAX, sorted).await;
-        let provisional_days = provisional(period.days()).len() as u64;
+        let provisional = Provisional {
+            days: provisional(period.days()).len() as u64,
+            previous: comparable.map(|comparable| comparable.provisional.len() as u64),
+        };
         Ok(file(format, PAGES, stream::iter([Ok(rows)]), move |sheet, row: PageRow| {
-            sheet.row(&page_cells(&row, provisional_days));
+            sheet.row(&page_cells(&row, provisional));
         }))
     }
 
@@ -212,8 +216,16 @@ impl Daily {
     }
 }
 
-/// `provisional_days`: how many days of the range may still change.
-fn page_cells(row: &PageRow, provisional_days: u64) -> [Cell<'_>; 11] {
+/// How many days may still change.
+#[derive(Clone, Copy)]
+struct Provisional {
+    /// Of the range.
+    days: u64,
+    /// Of the compared period, if there is one.
+    previous: Option<u64>,
+}
+
+fn page_cells(row: &PageRow, provisional: Provisional) -> [Cell<'_>; 12] {
     let [human, ai, total] = numbers(row.counts);
     let compared = row.compared();
     let change = row.previous.and_then(|previous| Fraction::of(compared.total, previous.total));
@@ -228,7 +240,8 @@ fn page_cells(row: &PageRow, provisional_days: u64) -> [Cell<'_>; 11] {
         row.previous.map_or(Cell::Nothing, |previous| Cell::Number(previous.total)),
         change.map_or(Cell::Nothing, |change| Cell::Share(change.value() - 1.0)),
         row.previous.map_or(Cell::Nothing, |previous| Cell::Difference(compared.total, previous.total)),
-        Cell::Number(provisional_days),
+        Cell::Number(provisional.days),
+        provisional.previous.map_or(Cell::Nothing, Cell::Number),
     ]
 }
 

@@ -26,6 +26,8 @@ pub(super) struct Comparable {
     pub(super) previous: DayRange,
     /// The days of the whole range that are not compared, in order: they or their partners are incomplete.
     left_out: Vec<Day>,
+    /// The compared days of the compared period that may still change.
+    pub(super) provisional: BTreeSet<Day>,
     current_totals: ViewCounts,
     previous_totals: ViewCounts,
 }
@@ -99,6 +101,7 @@ impl Period {
             current,
             previous: back_by(current, back),
             left_out,
+            provisional: provisional(pairs.iter().map(|(_, partner)| *partner)),
             current_totals: pairs.iter().map(|(day, _)| day.totals).sum(),
             previous_totals: pairs.iter().map(|(_, partner)| partner.totals).sum(),
         })
@@ -108,7 +111,9 @@ impl Period {
     pub(super) fn earlier(&self, earlier: &[StoredDay], compare: Compare) -> Option<Earlier> {
         let before = compare.period_before(self.range).filter(|_| self.complete_part().is_none())?;
         let counts = totals(earlier, before);
-        is_stored(before, earlier).then_some(Earlier { days: before, counts })
+        let here = earlier.iter().filter(|day| before.contains(day.day));
+        let provisional_days = DayRange::of_days(provisional(here));
+        is_stored(before, earlier).then_some(Earlier { days: before, counts, provisional_days })
     }
 
     /// The same, with the stored days.
@@ -196,9 +201,9 @@ fn is_stored(range: DayRange, days: &[StoredDay]) -> bool {
 
 /// The days that may still change: the platform may still have been counting them when they were fetched. Later fetches, also those that only
 /// confirm an unexpected response, do not count: nothing fetches days outside the window again.
-pub(super) fn provisional(days: &[StoredDay]) -> BTreeSet<Day> {
+pub(super) fn provisional<'a>(days: impl IntoIterator<Item = &'a StoredDay>) -> BTreeSet<Day> {
     let may_change = |day: &&StoredDay| !day.is_final && is_recent(day.day, Day::of(day.fetched_at));
-    days.iter().filter(may_change).map(|day| day.day).collect()
+    days.into_iter().filter(may_change).map(|day| day.day).collect()
 }
 
 /// When figures of these days were updated: the fetch of the newest day. Older days are fetched again only until they are final.
@@ -243,6 +248,7 @@ impl From<Comparable> for Comparison {
             to: comparable.previous.to(),
             compared: comparable.current,
             left_out: comparable.left_out,
+            provisional_days: DayRange::of_days(comparable.provisional),
             current: comparable.current_totals,
             previous: comparable.previous_totals,
         }

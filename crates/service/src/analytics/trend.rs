@@ -29,11 +29,14 @@ pub(super) fn points(
     let counted: BTreeMap<Day, ViewCounts> = days.iter().copied().collect();
     let before = |day: Day| {
         let comparable = comparable.filter(|comparable| comparable.contains(day))?;
-        Some(counted.get(&day.plus_days(-comparable.shift())).copied().unwrap_or_default())
+        let partner = day.plus_days(-comparable.shift());
+        let is_provisional = comparable.provisional.contains(&partner);
+        Some((counted.get(&partner).copied().unwrap_or_default(), u32::from(is_provisional)))
     };
     let mut points: Vec<TrendPoint> = Vec::new();
     for (day, counts) in counted.range(period.range().from()..=period.range().to()) {
         let (unfinished, previous) = (u32::from(!complete.contains(day)), before(*day));
+        let (previous, previous_provisional) = (previous.map(|it| it.0), previous.map_or(0, |it| it.1));
         let provisional = u32::from(provisional.contains(day));
         match points.last_mut().filter(|point| by_week && point.day.monday() == day.monday()) {
             Some(week) => {
@@ -41,6 +44,7 @@ pub(super) fn points(
                 week.counts += *counts;
                 week.unfinished_days += unfinished;
                 week.provisional_days += provisional;
+                week.previous_provisional_days += previous_provisional;
                 week.previous = week.previous.zip(previous).map(|(sum, more)| [sum, more].into_iter().sum());
             }
             None => {
@@ -52,6 +56,7 @@ pub(super) fn points(
                     unfinished_days: unfinished,
                     provisional_days: provisional,
                     previous,
+                    previous_provisional_days: previous_provisional,
                 });
             }
         }

@@ -96,7 +96,7 @@ pub(super) fn provenance(context: &AnalyticsPage, pages: &PagesReport) -> AnyVie
     let warning = compared_until.and_then(|(comparison, range)| ai_warning(comparison.from, range.to()));
     view! {
         <p class="provenance">
-            "From the daily history (UTC days)" {updated} {compared} {provisional_days(&pages.provisional_days, context.today)}
+            "From the daily history (UTC days)" {updated} {compared} {provisional_days(&pages.all_provisional_days(), context.today)}
         </p>
         {warning}
         {fetch}

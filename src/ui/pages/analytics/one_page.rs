@@ -147,8 +147,9 @@ fn effect(context: &AnalyticsPage, job: &JobEffect) -> AnyView {
         }
         None => {
             let change = change(after.total, before.total);
+            let provisional = job.provisional.then_some(" (some provisional)");
             view! {
-                <td class="numeric">{counted(days.into(), "day", "days")}</td>
+                <td class="numeric wraps">{counted(days.into(), "day", "days")} {provisional}</td>
                 <td class="numeric">{number(before.total)}</td>
                 <td class="numeric">{number(after.total)}</td>
                 <td class="numeric">{change}</td>

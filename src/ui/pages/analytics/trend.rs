@@ -131,13 +131,18 @@ pub(super) fn as_table(shown: &Trend, form: Form) -> AnyView {
 fn note(point: &TrendPoint, are_weeks: bool) -> Option<String> {
     let short = point.is_short_week(are_weeks).then(|| counted(point.days.into(), "day", "days"));
     let (unfinished, provisional) = (point.unfinished_days, point.provisional_days);
-    let may_change = [("incomplete", unfinished), ("provisional", provisional.saturating_sub(unfinished))];
-    let may_change = may_change.into_iter().filter(|(_, days)| *days > 0);
-    let may_change = may_change.map(|(what, days)| match are_weeks {
+    let provisional = provisional.saturating_sub(unfinished);
+    let may_change = [("incomplete", unfinished), ("provisional", provisional)].into_iter();
+    let may_change = may_change.filter(|(_, days)| *days > 0).map(|(what, days)| match are_weeks {
         true => format!("{} {what}", counted(days.into(), "day", "days")),
         false => what.to_owned(),
     });
-    let notes: Vec<_> = short.into_iter().chain(may_change).collect();
+    let before = match point.previous_provisional_days {
+        0 => None,
+        _ if !are_weeks => Some("compared day provisional".to_owned()),
+        days => Some(format!("{} provisional", counted(days.into(), "compared day", "compared days"))),
+    };
+    let notes: Vec<_> = short.into_iter().chain(may_change).chain(before).collect();
     (!notes.is_empty()).then(|| format!(" ({})", notes.join(", ")))
 }
 

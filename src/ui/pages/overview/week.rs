@@ -67,7 +67,7 @@ fn daily(project: &str, DailyReport { pages, trend: shown, .. }: &DailyReport) -
     let compared = pages.comparison.as_ref().map(|comparison| {
         view! { ". " {compared_days(comparison, clock::today())} }
     });
-    let provisional = provisional_days(&pages.provisional_days, clock::today());
+    let provisional = provisional_days(&pages.all_provisional_days(), clock::today());
     view! {
         {figures(pages.totals, pages.comparison.as_ref())}
         {warning}
