@@ -364,7 +364,7 @@ test("row starts a job with the page's path and figures", async ({ page, emulato
   await page.getByRole("link", { name: `Start a job about ${path}`, exact: true }).click();
   await expect(page.getByLabel("Pages")).toHaveValue(path);
   await expect(page.getByLabel("Prompt")).toHaveValue(
-    `${path} had ${grouped(total)} views from ${day(227)} to ${day(200)}: ${grouped(human)} by people, ${grouped(ai)} by AI agents.\n\n`,
+    `${path} had ${grouped(total)} views from ${shownRange(227, 200, WITHOUT_SCRIPT)}: ${grouped(human)} by people, ${grouped(ai)} by AI agents.\n\n`,
   );
 });
 

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page, Route } from "@playwright/test";
 import type { Counts } from "../fixtures/api.ts";
-import { day, grouped, inUrl, stored, shownRange } from "../fixtures/days.ts";
+import { WITHOUT_SCRIPT, day, grouped, inUrl, stored, shownRange } from "../fixtures/days.ts";
 import { PROJECT, at, delay, expect, open, opener, test } from "../fixtures/docket.ts";
 import { type Emulator, type PathCounts, change, mergedOn, percentage, points, sum } from "../fixtures/emulator.ts";
 
@@ -223,7 +223,10 @@ test("job about a page starts with its path and figures", async ({ page, emulato
   await expect(page).toHaveURL(/\/jobs\/new/);
   await expect(page.getByLabel("Pages")).toHaveValue(row?.path ?? "");
   await expect(page.getByLabel("Prompt")).toHaveValue(
-    new RegExp(`had ${grouped(row?.total ?? 0)} views?( \\(.+ against the days before\\))? from ${day(28)} to ${day(1)}: ${grouped(row?.human ?? 0)} by people, ${grouped(row?.ai ?? 0)} by AI agents`),
+    new RegExp(
+      `had ${grouped(row?.total ?? 0)} views? from ${shownRange(28, 1, WITHOUT_SCRIPT)}: ${grouped(row?.human ?? 0)} by people, ${grouped(row?.ai ?? 0)} by AI agents\\. ` +
+        `Views .+: .+ from ${shownRange(28, 1, WITHOUT_SCRIPT)}, compared with .+ from ${shownRange(56, 29, WITHOUT_SCRIPT)} \\(same weekdays\\)\\.`,
+    ),
   );
 });
 

@@ -157,6 +157,38 @@ async fn incomplete_day_is_left_out_with_its_partner() {
 }
 
 #[tokio::test]
+async fn prompt_of_a_page_names_the_compared_days() {
+    let app = TestApp::with(at(NOON)).await;
+    with_an_incomplete_day(&app).await;
+    let mut archive = Archive::of(&app).await;
+    for of in days("2025-11-16", "2025-11-22") {
+        archive.write(of, rows(&[("/down", 30, 0)])).await;
+    }
+    let operator = app.operator().await;
+    let weeks = "/down had 260 views from Oct 25, 2026 to Nov 21, 2026, which is incomplete: 260 by people, 0 by AI agents. \
+        Views fell 50%: 260 from Oct 25, 2026 to Nov 20, 2026, compared with 520 from Sep 27, 2026 to Oct 23, 2026 (same weekdays), \
+        without Oct 27, 2026 and Nov 21, 2026 (today).";
+    let year = "/down had 60 views from Nov 15, 2026 to Nov 21, 2026, which is incomplete: 60 by people, 0 by AI agents. \
+        Views fell 67%: 60 from Nov 15, 2026 to Nov 20, 2026, compared with 180 from Nov 16, 2025 to Nov 21, 2025 (same weekdays), \
+        without Nov 21, 2026 (today).";
+    let alone = "/down had 60 views from Nov 15, 2026 to Nov 21, 2026, which is incomplete: 60 by people, 0 by AI agents.";
+    for (query, expected) in [
+        ("from=2026-10-25&to=2026-11-21", weeks),
+        ("from=2026-11-15&to=2026-11-21&compare=year", year),
+        ("from=2026-11-15&to=2026-11-21&compare=none", alone),
+    ] {
+        for part in ["", "&q=down", "&folder=/", "&path=/down"] {
+            let page = operator.page(&format!("/p/docs/analytics?{query}{part}")).await;
+            let label = "Start a job about /down";
+            let link = tags(&page).into_iter().find(|tag| tag.attribute("aria-label") == label).unwrap();
+            let form = operator.page(link.attribute("href")).await;
+            let field = tags(&form).into_iter().find(|tag| tag.name == "textarea").unwrap();
+            assert_eq!(field.text.trim(), expected, "{query}{part}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn incomplete_day_is_called_today_only_if_it_is() {
     let app = TestApp::with(at(NOON)).await;
     with_an_incomplete_day(&app).await;

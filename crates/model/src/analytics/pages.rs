@@ -113,7 +113,17 @@ impl PagesReport {
 impl Comparison {
     /// The day that a day of the range is compared with.
     pub fn partner(&self, day: Day) -> Day {
-        day.plus_days(-self.compared.from().days_since(self.from))
+        day.plus_days(-self.shift())
+    }
+
+    /// Whether each day is compared with a day of the same weekday.
+    pub fn has_same_weekdays(&self) -> bool {
+        self.shift() % 7 == 0
+    }
+
+    /// How many days the compared period is before.
+    fn shift(&self) -> i64 {
+        self.compared.from().days_since(self.from)
     }
 }
 

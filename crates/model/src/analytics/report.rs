@@ -1,7 +1,7 @@
 //! The reports of the analytics page and of the overview's week. Pure.
 
 use super::effect::JobEffect;
-use super::pages::{Earlier, PageRow, PagesReport};
+use super::pages::{Comparison, Earlier, PageRow, PagesReport};
 use super::trend::Trend;
 use crate::day::Day;
 use crate::history::{HistoryState, Missing};
@@ -122,6 +122,8 @@ pub struct PagesTable {
     pub rows: Vec<TableRow>,
     /// Views of all pages in the range.
     pub views: u64,
+    /// What the changes of the rows are based on; `None` without changes.
+    pub comparison: Option<Comparison>,
     pub source: TableSource,
 }
 
@@ -166,6 +168,7 @@ impl From<&PagesReport> for PagesTable {
         Self {
             rows: report.rows.iter().map(TableRow::from).collect(),
             views: report.totals.total,
+            comparison: report.comparison.clone(),
             source: TableSource::Daily { rows: report.rows_total, views: report.matching.total },
         }
     }
@@ -177,6 +180,7 @@ impl From<&FetchedPageViews> for PagesTable {
         Self {
             rows: fetched.views.iter().map(TableRow::from).collect(),
             views: fetched.totals.total,
+            comparison: None,
             source: TableSource::Live { has_more, fetched_at, stale, corrected },
         }
     }

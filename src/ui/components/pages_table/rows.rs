@@ -44,7 +44,7 @@ pub(super) fn daily(about: &About, shown: &Shown) -> impl IntoView + use<> {
                 {numbers(row)}
                 <td class="numeric">{difference}</td>
                 <td class="numeric">{changed}</td>
-                <td class="start">{row.pages.is_none().then(|| actions(about, row, "quiet"))}</td>
+                <td class="start">{row.pages.is_none().then(|| actions(about, shown, row, "quiet"))}</td>
             </tr>
         }
     });
@@ -92,7 +92,7 @@ pub(super) fn live(about: &About, shown: &Shown) -> impl IntoView + use<> {
                 <td class="rank">{rank.to_string()}</td>
                 <th scope="row" class="path">{bar(row.counts, longest)} <span>{row.path.clone()}</span> {open_request(about, row)}</th>
                 {numbers(row)}
-                <td class="start">{actions(about, row, "quiet row-target")}</td>
+                <td class="start">{actions(about, shown, row, "quiet row-target")}</td>
             </tr>
         }
     });
@@ -247,7 +247,7 @@ fn open_request(about: &About, row: &TableRow) -> Option<impl IntoView + use<>> 
 }
 
 /// The published page, the page's jobs, and a new job with the link's `class`.
-fn actions(about: &About, row: &TableRow, class: &'static str) -> impl IntoView + use<> {
+fn actions(about: &About, shown: &Shown, row: &TableRow, class: &'static str) -> impl IntoView + use<> {
     let path = &row.path;
     let published = about.site.as_ref().and_then(|site| super::published(site, path)).map(|href| {
         let label = format!("Open the published page {path}");
@@ -258,13 +258,10 @@ fn actions(about: &About, row: &TableRow, class: &'static str) -> impl IntoView 
         }
     });
     let jobs = links::jobs_about(&about.project, path);
-    let page = PageFigures {
-        path,
-        counts: row.counts,
-        change: row.change.map(|(now, before)| (now.total, before.total)),
-        days: about.days,
-    };
-    let start = about.may_start.then(|| page_job_link(&about.project, &page, class, ""));
+    let start = about.may_start.then(|| {
+        let page = PageFigures::of(row, shown.table.comparison.as_ref(), about.days);
+        page_job_link(&about.project, &page, class, "")
+    });
     let label = format!("Jobs about {path}");
     view! {
         {published}

@@ -12,6 +12,7 @@ use crate::ui::pages::analytics::figures::{Against, compared};
 use crate::ui::pages::analytics::{AnalyticsPage, daily, range};
 use crate::ui::pages::fetch_days::fetch_weeks;
 use model::analytics::effect::{Finding, JobEffect};
+use model::analytics::pages::Comparison;
 use model::analytics::report::{OnePageReport, TableRow};
 use model::links;
 
@@ -22,7 +23,7 @@ pub(super) fn report(context: &AnalyticsPage, report: &OnePageReport) -> AnyView
     let against = Against::of(comparison, page.earlier.as_ref());
     let part = format!("{} of all views of these days.", share(row.counts.total, pages.totals.total));
     view! {
-        {head(context, &TableRow::from(row))}
+        {head(context, &TableRow::from(row), pages.comparison.as_ref())}
         <div class="figures-line">
             {compared(row.counts, against)}
             {range::comparisons(context)}
@@ -36,7 +37,7 @@ pub(super) fn report(context: &AnalyticsPage, report: &OnePageReport) -> AnyView
     .into_any()
 }
 
-fn head(context: &AnalyticsPage, row: &TableRow) -> AnyView {
+fn head(context: &AnalyticsPage, row: &TableRow, comparison: Option<&Comparison>) -> AnyView {
     let AnalyticsPage { project, query, session, .. } = context;
     let folders = query.folders_above(&row.path).map(|(name, folder)| {
         view! { " / " <a href=folder.href(project)>{name.to_owned()}</a> }
@@ -44,12 +45,7 @@ fn head(context: &AnalyticsPage, row: &TableRow) -> AnyView {
     // A job cannot be about a folder.
     let may_start = session.can_start_jobs() && !row.path.ends_with("/*");
     let start = may_start.then(|| {
-        let page = PageFigures {
-            path: &row.path,
-            counts: row.counts,
-            change: row.change.map(|(now, before)| (now.total, before.total)),
-            days: context.days(),
-        };
+        let page = PageFigures::of(row, comparison, context.days());
         page_job_link(project, &page, "button", "Start a job about this page")
     });
     let jobs = view! { <a href=links::jobs_about(project, &row.path)>"Jobs"</a> };
