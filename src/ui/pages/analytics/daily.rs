@@ -29,13 +29,18 @@ pub(super) fn report(context: &AnalyticsPage, report: &DailyReport) -> AnyView {
     };
     let against = Against::of(comparison, pages.earlier.as_ref());
     view! {
-        <div class="figures-line">{compared(counts, against)} {range::comparisons(context)}</div>
+        <div class="figures-line">{compared(counts, against, may_change(context, pages))} {range::comparisons(context)}</div>
         {provenance(context, pages)}
         {marked(&pages.marked)}
         {trend_section(context, trend)}
         {table(context, PagesTable::from(pages))}
     }
     .into_any()
+}
+
+/// The days of the range and of the compared period that may still change.
+pub(super) fn may_change(context: &AnalyticsPage, pages: &PagesReport) -> Option<AnyView> {
+    provisional_days(&pages.all_provisional_days(), context.today)
 }
 
 /// The trend with its heading and events, for the pages in the table. One day has no chart.
@@ -96,7 +101,7 @@ pub(super) fn provenance(context: &AnalyticsPage, pages: &PagesReport) -> AnyVie
     let warning = compared_until.and_then(|(comparison, range)| ai_warning(comparison.from, range.to()));
     view! {
         <p class="provenance">
-            "From the daily history (UTC days)" {updated} {compared} {provisional_days(&pages.all_provisional_days(), context.today)}
+            "From the daily history (UTC days)" {updated} {compared}
         </p>
         {warning}
         {fetch}

@@ -35,11 +35,11 @@ impl<'a> Against<'a> {
 
 /// `comparison`: the previous period.
 pub(crate) fn figures(totals: ViewCounts, comparison: Option<&Comparison>) -> AnyView {
-    compared(totals, Against::of(comparison.map(|it| (it.current, it.previous)), None))
+    compared(totals, Against::of(comparison.map(|it| (it.current, it.previous)), None), None)
 }
 
-/// With the change, or with earlier whole days.
-pub(super) fn compared(totals: ViewCounts, against: Against<'_>) -> AnyView {
+/// With the change, or with earlier whole days. `provisional`: of [`provisional_days`].
+pub(super) fn compared(totals: ViewCounts, against: Against<'_>, provisional: Option<AnyView>) -> AnyView {
     let count = |of: fn(ViewCounts) -> u64| {
         let beside = match against {
             Against::Nothing => None,
@@ -66,10 +66,15 @@ pub(super) fn compared(totals: ViewCounts, against: Against<'_>) -> AnyView {
             {figure("figure figure-ai", "AI", count(|counts| counts.ai))}
             {figure("figure", "AI share", (ai_share(totals).into_any(), share))}
         </dl>
-        {what_is_ai()}
+        <div class="figure-notes">{what_is_ai()} {provisional.map(provisional_note)}</div>
         </div>
     }
     .into_any()
+}
+
+fn provisional_note(days: AnyView) -> AnyView {
+    view! { <p class="provenance" title="The platform may still change the views of these days">{days}</p> }
+        .into_any()
 }
 
 /// `Compared with Nov 1, 2026 to Nov 7, 2026.` Names both ranges and the days that are left out, if not all days are compared.
@@ -132,7 +137,7 @@ pub(crate) fn provisional_days(ranges: &[DayRange], today: Day) -> Option<AnyVie
     });
     let older = (first > 0).then_some("older days, ");
     (!before_today.is_empty())
-        .then(|| view! { " Provisional: " {older} {newest.collect_view()} "." }.into_any())
+        .then(|| view! { "Provisional: " {older} {newest.collect_view()} "." }.into_any())
 }
 
 /// `Nov 20: 4,210`, or `Nov 18 to Nov 19: 8,310`.

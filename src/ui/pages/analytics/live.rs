@@ -6,7 +6,7 @@ use crate::ui::charts::bar::legend;
 use crate::ui::components::localized::{day, number};
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::what_is_ai::changes_warning;
-use crate::ui::pages::analytics::figures::{figures, provisional_days};
+use crate::ui::pages::analytics::figures::{Against, compared, provisional_days};
 use crate::ui::pages::analytics::{AnalyticsPage, history_notice, no_views, table};
 use model::analytics::report::{AllTimeReport, CountedSince, LiveReport, PagesTable};
 use model::history::recent_days;
@@ -15,10 +15,10 @@ use model::page_views::FetchedPageViews;
 pub(super) fn report(context: &AnalyticsPage, report: &LiveReport) -> AnyView {
     let recent = context.range().and_then(|range| recent_days(range, context.today));
     let provisional = provisional_days(recent.as_slice(), context.today);
-    let provisional = provisional.map(|days| view! { <p class="provenance">{days}</p> }.into_any());
+    let figures = compared(report.views.totals, Against::Nothing, provisional);
     view! {
         {history_notice::missing(context, report)}
-        {counted(context, &report.views, provisional)}
+        {counted(context, &report.views, figures)}
     }
     .into_any()
 }
@@ -39,22 +39,25 @@ pub(super) fn all_time(context: &AnalyticsPage, report: &AllTimeReport) -> AnyVi
         <p>"The platform counted these figures, for all pages together and in its order. " {since}</p>
         <p class="faint">"Comparisons, sorting, searching, trends and exports need the daily history: choose days for them."</p>
     };
+    let figures = view! {
+        {compared(report.views.totals, Against::Nothing, None)}
+        {changes_warning()}
+    };
     view! {
         <div class="history-notice">{notice(Tone::Plain, source)}</div>
-        {counted(context, &report.views, Some(changes_warning()))}
+        {counted(context, &report.views, figures.into_any())}
     }
     .into_any()
 }
 
-/// The figures, with a `note` below them, and the table.
-fn counted(context: &AnalyticsPage, views: &FetchedPageViews, note: Option<AnyView>) -> AnyView {
+/// The figures and the table.
+fn counted(context: &AnalyticsPage, views: &FetchedPageViews, figures: AnyView) -> AnyView {
     let AnalyticsPage { project, query, .. } = context;
     if views.views.is_empty() && !views.corrected && query.page == 1 {
         return no_views(project);
     }
     view! {
-        {figures(views.totals, None)}
-        {note}
+        {figures}
         {legend(&[])}
         {table(context, PagesTable::from(views))}
     }

@@ -25,7 +25,7 @@ pub(super) fn report(context: &AnalyticsPage, report: &OnePageReport) -> AnyView
     view! {
         {head(context, &TableRow::from(row), pages.comparison.as_ref())}
         <div class="figures-line">
-            {compared(row.counts, against)}
+            {compared(row.counts, against, daily::may_change(context, pages))}
             {range::comparisons(context)}
         </div>
         <p class="provenance">{part}</p>

@@ -73,7 +73,7 @@ fn daily(project: &str, DailyReport { pages, trend: shown, .. }: &DailyReport) -
         {warning}
         <div class="trend">{trend(project, shown, Form::Stacked)}</div>
         {most_viewed(&rows)}
-        <p class="provenance">"From the daily history" {updated} {compared} {provisional}</p>
+        <p class="provenance">"From the daily history" {updated} {compared} " " {provisional}</p>
     }
     .into_any()
 }
