@@ -13,7 +13,11 @@ const OF_THE_PROJECT: &str = "42";
 
 /// The last 28 days of twelve pages, without November 10 and 11.
 async fn app() -> TestApp {
-    let app = TestApp::with(at(NOON)).await;
+    app_with(at(NOON)).await
+}
+
+async fn app_with(settings: Settings) -> TestApp {
+    let app = TestApp::with(settings).await;
     app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
     let mut archive = Archive::of(&app).await;
     let lacking = days("2026-11-10", "2026-11-11");
@@ -80,6 +84,35 @@ async fn part_of_the_pages_has_no_figures_while_days_are_missing() {
     let page = viewer.page("/p/docs/analytics?path=/quickstart").await;
     assert_eq!(figures(&page)[0], "1,120");
     assert!(paragraphs(&page, "provenance").contains("From the daily history"), "{page}");
+}
+
+#[tokio::test]
+async fn page_refreshes_only_while_missing_days_come_soon() {
+    let every = |page: &str| {
+        let region = tags(page).into_iter().find(|tag| tag.attribute("data-region") == "report").unwrap();
+        region.attribute("data-every").to_owned()
+    };
+    let range = [("project", "docs"), ("from", "2026-11-10"), ("to", "2026-11-11")];
+    // Without figures, with live ones, and without the compared days.
+    let urls = ["?q=quick", "?path=/quickstart", "", "?from=2026-11-12&to=2026-11-13"];
+    let nobody_fetches = |settings: &mut Settings| settings.budget.history_days = 7;
+    let no_calls =
+        |settings: &mut Settings| settings.budget.analytics_reserve = settings.budget.analytics_per_hour;
+    let changes: [(&str, &dyn Fn(&mut Settings)); 3] =
+        [("", &nobody_fetches), ("", &no_calls), ("5", &|_: &mut Settings| ())];
+    for (at_first, change) in changes {
+        let mut settings = at(NOON);
+        change(&mut settings);
+        let app = app_with(settings).await;
+        let viewer = app.sign_in("vera").await;
+        for url in urls {
+            assert_eq!(every(&viewer.page(&format!("/p/docs/analytics{url}")).await), at_first, "{url}");
+        }
+        app.operator().await.post_json("/api/history/fetch", &range).await;
+        for url in urls {
+            assert_eq!(every(&viewer.page(&format!("/p/docs/analytics{url}")).await), "5", "{url}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -116,6 +116,16 @@ pub struct Missing {
     /// How many of these days were requested and are therefore fetched before others.
     #[serde(default)]
     pub requested: u32,
+    /// How many of these days Docket fetches without a request.
+    #[serde(default)]
+    pub scheduled: u32,
+}
+
+impl Missing {
+    /// Whether some of the days come soon: they were requested, or Docket is fetching days that nobody has to request.
+    pub fn are_awaited(&self, history: &HistoryState) -> bool {
+        self.requested > 0 || (self.scheduled > 0 && history.waiting.is_none())
+    }
 }
 
 impl FetchFailure {

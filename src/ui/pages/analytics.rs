@@ -201,13 +201,15 @@ impl AnalyticsPage {
         self.wanted.as_ref().ok().and_then(Option::as_ref)
     }
 
-    /// Whether days of this report are being fetched.
+    /// Whether days of this report come soon.
     fn waits_for_days(&self, report: &AnalyticsReport) -> bool {
-        self.wanted().is_some_and(MissingDays::are_requested)
+        self.wanted().is_some_and(MissingDays::are_awaited)
             || self.again.as_ref().is_some_and(FetchAgain::is_pending)
             || match report {
-                AnalyticsReport::Live(live) => live.is_incomplete(),
-                AnalyticsReport::Missing(_) => true,
+                AnalyticsReport::Live(live) => {
+                    live.missing.as_ref().is_some_and(|missing| missing.are_awaited(&live.history))
+                }
+                AnalyticsReport::Missing(report) => report.missing.are_awaited(&report.history),
                 AnalyticsReport::OnePage(report) => report.page.jobs.iter().any(|job| job.requested),
                 AnalyticsReport::Daily(_) | AnalyticsReport::AllTime(_) => false,
             }

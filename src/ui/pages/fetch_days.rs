@@ -43,6 +43,11 @@ impl MissingDays {
         i64::from(self.missing.days) == self.range.days()
     }
 
+    /// Whether some of them come soon.
+    pub(super) fn are_awaited(&self) -> bool {
+        self.missing.are_awaited(&self.history)
+    }
+
     /// Whether all of them were requested.
     pub(super) fn are_requested(&self) -> bool {
         self.missing.requested >= self.missing.days
@@ -223,7 +228,7 @@ mod tests {
         let day = |text: &str| text.parse().unwrap_or_else(|error| panic!("{error}"));
         MissingDays {
             range: DayRange::ending(day("2026-11-10"), 28),
-            missing: Missing { days: 16, calls: 32, requested },
+            missing: Missing { days: 16, calls: 32, requested, scheduled: 0 },
             history: HistoryState {
                 days_wanted: 90,
                 days_done: 90,

@@ -31,23 +31,24 @@ async fn missing_days_of_a_range_have_a_cost_in_calls() {
     let viewer = app.sign_in("vera").await;
     let missing =
         async |from: &str, to: &str| viewer.post_json("/api/history/missing", &range(from, to)).await;
-    assert_eq!(missing("2025-03-01", "2025-03-10").await, json!({"days": 10, "calls": 10, "requested": 0}));
+    assert_eq!(
+        missing("2025-03-01", "2025-03-10").await,
+        json!({"days": 10, "calls": 10, "requested": 0, "scheduled": 5})
+    );
     app.upstream.on_views(site(|_, _| 600)).await;
     steps(&app).await;
-    assert_eq!(missing("2025-03-06", "2025-03-10").await, json!({"days": 0, "calls": 0, "requested": 0}));
-    assert_eq!(missing("2025-03-01", "2025-03-10").await, json!({"days": 5, "calls": 15, "requested": 0}));
-    assert_eq!(
-        missing("2025-03-01", "2025-03-20").await,
-        json!({"days": 5, "calls": 15, "requested": 0}),
-        "not the future"
-    );
-    assert_eq!(missing("2026-03-01", "2026-03-20").await, json!({"days": 0, "calls": 0, "requested": 0}));
+    let none = json!({"days": 0, "calls": 0, "requested": 0, "scheduled": 0});
+    let five = json!({"days": 5, "calls": 15, "requested": 0, "scheduled": 0});
+    assert_eq!(missing("2025-03-06", "2025-03-10").await, none);
+    assert_eq!(missing("2025-03-01", "2025-03-10").await, five);
+    assert_eq!(missing("2025-03-01", "2025-03-20").await, five, "not the future");
+    assert_eq!(missing("2026-03-01", "2026-03-20").await, none);
     assert_eq!(missing("2022-03-07", "2025-03-10").await["days"], 1_095);
     let state =
         app.operator().await.post_json("/api/history/fetch", &range("2025-03-01", "2025-03-10")).await;
     assert_eq!(
         missing("2025-02-27", "2025-03-10").await,
-        json!({"days": 7, "calls": 21, "requested": 5}),
+        json!({"days": 7, "calls": 21, "requested": 5, "scheduled": 0}),
         "what was requested is on its way"
     );
     assert_eq!(state["expected_end"], "2025-03-10T10:00:07Z", "15 calls of half a second");

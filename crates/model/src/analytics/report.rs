@@ -109,13 +109,6 @@ impl AnalyticsReport {
     }
 }
 
-impl LiveReport {
-    /// Whether days of the range are missing from the daily history.
-    pub fn is_incomplete(&self) -> bool {
-        self.missing.as_ref().is_some_and(|missing| missing.days > 0)
-    }
-}
-
 /// One page of the table, from the daily history or live.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PagesTable {

@@ -145,8 +145,9 @@ impl History {
 
     /// The missing days of a range, without days in the future or outside of the retention.
     pub async fn missing(&self, project: &ProjectId, range: DayRange) -> Result<Missing, AppError> {
-        let none = Missing { days: 0, calls: 0, requested: 0 };
-        let Some(range) = self.fetchable(range, self.clock.now()) else { return Ok(none) };
+        let none = Missing { days: 0, calls: 0, requested: 0, scheduled: 0 };
+        let now = self.clock.now();
+        let Some(range) = self.fetchable(range, now) else { return Ok(none) };
         let days = self.days_missing(project, range).await?;
         if days == 0 {
             return Ok(none);
@@ -154,7 +155,17 @@ impl History {
         let calls = u32::try_from(self.calls_of(project, days).await?).unwrap_or(u32::MAX);
         let requested = self.requested_in(project, range).await?;
         let requested = requested.into_iter().filter(|(_, is_stored)| !is_stored).count() as u32;
-        Ok(Missing { days, calls, requested })
+        let scheduled = match DayRange::spanning(range.from().max(self.first_synced(now)), range.to()) {
+            Some(part) if part == range => days,
+            Some(part) => self.days_missing(project, part).await?,
+            None => 0,
+        };
+        Ok(Missing { days, calls, requested, scheduled })
+    }
+
+    /// The first day that is fetched without a request.
+    fn first_synced(&self, now: Timestamp) -> Day {
+        self.before_window(now).unwrap_or(self.window(now)).from()
     }
 
     /// Since when the platform counts views, as far as the stored days show it.
