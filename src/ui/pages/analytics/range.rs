@@ -38,16 +38,50 @@ pub(super) fn ranges(context: &AnalyticsPage) -> AnyView {
         (None, Some(typed)) => (day_in(&typed.from), day_in(&typed.to)),
         (None, None) => (named.and_then(Days::named_from), named.and_then(Days::named_to)),
     };
-    let [from, to] = [from, to].map(|day| day.map(|day| day.to_string()).unwrap_or_default());
-    let fields = query.hidden_fields(&[DAYS, "from", "to"]).into_iter();
-    let fields = fields
+    let custom = custom(CustomRange {
+        action: links::analytics(project),
+        hidden: query.hidden_fields(&[DAYS, "from", "to"]),
+        days: [from, to],
+        today: *today,
+        problem: context.days_problem().map(str::to_owned),
+    });
+    view! {
+        <div class="ranges">
+            <ul class="segments" aria-label="Days">{presets.collect_view()} {all_time}</ul>
+            {custom}
+        </div>
+    }
+    .into_any()
+}
+
+/// A form for the first and the last day of a range.
+pub(super) struct CustomRange {
+    /// The page that shows the range.
+    pub(super) action: String,
+    pub(super) hidden: Vec<(&'static str, String)>,
+    pub(super) days: [Option<Day>; 2],
+    pub(super) today: Day,
+    /// The message at the field of the first day.
+    pub(super) problem: Option<String>,
+}
+
+/// In a menu; without one if there is a problem.
+pub(super) fn custom(range: CustomRange) -> AnyView {
+    match range.problem.is_some() {
+        true => form(range),
+        false => menu("custom-range", "", button(view! { "Custom range" }), form(range)),
+    }
+}
+
+fn form(CustomRange { action, hidden, days, today, problem }: CustomRange) -> AnyView {
+    let [from, to] = days.map(|day| day.map(|day| day.to_string()).unwrap_or_default());
+    let hidden = hidden.into_iter();
+    let fields = hidden
         .map(|(name, value)| view! { <input type="hidden" name=name value=value autocomplete="off" /> });
-    let problem = context.days_problem();
-    let has_problem = problem.is_some();
-    let (is_invalid, described_by) = problem.map(|_| ("true", PROBLEM)).unzip();
+    let (is_invalid, described_by) = problem.as_ref().map(|_| ("true", PROBLEM)).unzip();
     let problem = problem.map(|text| view! { <p id=PROBLEM class="field-problem" role="alert">{text}</p> });
-    let form = view! {
-        <form class="custom-range" method="get" action=links::analytics(project)>
+    view! {
+        <form class="custom-range" method="get" action=action>
             {fields.collect_view()}
             <label for="from">"From"</label>
             <input
@@ -67,16 +101,6 @@ pub(super) fn ranges(context: &AnalyticsPage) -> AnyView {
             <input id="to" class="field" type="date" name="to" value=to max=today.to_string() required autocomplete="off" />
             <button class="button" type="submit">"Show"</button>
         </form>
-    };
-    let custom = match has_problem {
-        true => form.into_any(),
-        false => menu("custom-range", "", button(view! { "Custom range" }), form),
-    };
-    view! {
-        <div class="ranges">
-            <ul class="segments" aria-label="Days">{presets.collect_view()} {all_time}</ul>
-            {custom}
-        </div>
     }
     .into_any()
 }
