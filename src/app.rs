@@ -50,6 +50,7 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("jobs") view=jobs::Jobs />
                     <Route path=path!("jobs/new") view=new_job::NewJob />
                     <Route path=path!("analytics") view=analytics::Analytics />
+                    <Route path=path!("analytics/check") view=analytics::agreement::AgreementPage />
                     <Route path=path!("jobs/import") view=import::Import />
                     <Route path=path!("jobs/batch") view=new_batch::NewBatch />
                     <Route path=path!("jobs/:job") view=job::JobPage />

@@ -2,6 +2,7 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import type { Job, State } from "../fixtures/api.ts";
+import { day, inUrl, stored } from "../fixtures/days.ts";
 import { ANONYMOUS, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
 
 // Colors are checked after transitions have ended.
@@ -31,6 +32,7 @@ const PAGES = {
   "the templates": at("/templates"),
   "the form for a template": at("/templates?edit=new"),
   analytics: at("/analytics?limit=25"),
+  "the comparison with the platform, for administrators": at("/analytics/check"),
   "a list of help pages": "/help",
   "a help page": "/help/job-states",
   "a person's own account": "/account",
@@ -50,6 +52,16 @@ for (const [name, path] of Object.entries(PAGES)) {
     await expectNothingToObjectTo(page);
   });
 }
+
+test("comparison with the platform is accessible", async ({ page, api }) => {
+  test.setTimeout(300_000);
+  const range = { from: day(8), to: day(5) };
+  await stored(api, range);
+  await open(page, at(`/analytics/check?${inUrl(range)}`));
+  await page.getByRole("button", { name: "Compare" }).click();
+  await expect(page.getByRole("table", { name: "Totals" })).toBeVisible();
+  await expectNothingToObjectTo(page);
+});
 
 test("page of a person and its confirmations are accessible", async ({ serve, visit }) => {
   const olga = { username: "olga", password: "writes-the-docs-1", role: "operator" } as const;
@@ -202,7 +214,7 @@ test("pages of a viewer are accessible", async ({ serve, visit }) => {
 test.describe("on a screen 390 px wide", () => {
   test.use({ viewport: { width: 390, height: 844 } });
 
-  for (const path of [at(""), at("/jobs"), at("/jobs/new"), at("/analytics?limit=25"), "/account", "/admin/users", "/admin/audit", "/admin/upstream", "/admin/webhooks"]) {
+  for (const path of [at(""), at("/jobs"), at("/jobs/new"), at("/analytics?limit=25"), at("/analytics/check"), "/account", "/admin/users", "/admin/audit", "/admin/upstream", "/admin/webhooks"]) {
     test(`${path} is accessible too`, async ({ page }) => {
       await open(page, path);
       await expectNothingToObjectTo(page);

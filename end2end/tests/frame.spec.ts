@@ -261,7 +261,7 @@ test.describe("on a screen 390 px wide", () => {
     });
     const states: string[] = [];
     for (const state of ["completed", "failed", "rejected", "unknown"]) states.push((await api.jobThat((job) => job.state === state)).id);
-    const paths = ["", "/jobs", "/jobs?q=nothing-is-called-so", "/jobs/new", "/analytics", "/analytics?limit=250&page=2", "/analytics?from=2020-01-01&to=2020-01-02"];
+    const paths = ["", "/jobs", "/jobs?q=nothing-is-called-so", "/jobs/new", "/analytics", "/analytics?limit=250&page=2", "/analytics?from=2020-01-01&to=2020-01-02", "/analytics/check"];
     for (const path of [...paths, ...[long.id, ...states].map((id) => `/jobs/${id}`)]) {
       await open(page, at(path));
       expect.soft(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(390);

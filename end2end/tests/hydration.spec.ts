@@ -12,6 +12,7 @@ const PAGES = {
   "a form that is filled in": at("/jobs/new?prompt=Fix+it&path=/quickstart"),
   analytics: at("/analytics"),
   "a later page of analytics": at("/analytics?page=3&limit=25"),
+  "the comparison with the platform, for administrators": at("/analytics/check"),
   "the upstream, for administrators": "/admin/upstream",
   "another project": at("", OTHER_PROJECT),
 };

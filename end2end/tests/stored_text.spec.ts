@@ -68,6 +68,7 @@ async function leave(page: Page, text: string, receiver: string): Promise<string
     at(`/templates?edit=${template}`),
     at(`/analytics?${inUrl(lately())}`),
     at(`/analytics?${inUrl(lately())}&q=${words}`),
+    at(`/analytics/check?${inUrl(lately())}`),
     at("/jobs", OTHER_PROJECT),
     `/admin/webhooks?webhook=${webhook.id}`,
     "/admin/upstream",

@@ -6,6 +6,8 @@ use leptos::prelude::*;
 
 #[cfg(feature = "ssr")]
 use clients::upstream::page_views::PageViewsQuery;
+#[cfg(feature = "ssr")]
+use model::analytics::agreement::AgreementReport;
 use model::analytics::effect::JobEffects;
 use model::analytics::pages::PagesReport;
 #[cfg(feature = "ssr")]
@@ -20,7 +22,7 @@ use model::analytics::{
 use model::error::AppError;
 use model::page_views::FetchedPageViews;
 #[cfg(feature = "ssr")]
-use model::{id::JobId, paging::Paging, user::Role};
+use model::{day::DayRange, id::JobId, links, paging::Paging, user::Role};
 #[cfg(feature = "ssr")]
 use service::analytics::table_query::{TableQuery, word};
 #[cfg(feature = "ssr")]
@@ -29,6 +31,8 @@ use service::response_size::shortened;
 use web::auth::guard;
 #[cfg(feature = "ssr")]
 use web::auth::roles::PageData;
+#[cfg(feature = "ssr")]
+use web::request::forms;
 
 /// Page views from the upstream. `from` and `to` are inclusive UTC days (`YYYY-MM-DD`), by default the last 28 days; `days` names
 /// a preset in place of them, or `all` for everything that the platform has counted;
@@ -134,4 +138,27 @@ pub async fn job_effects(project: String, job: String) -> Result<JobEffects, App
     let job: JobId = job.parse()?;
     let _permit = caller.query_permit().await?;
     state.analytics.job_effects(&project, &job).await
+}
+
+/// What is known about the agreement of a range with the platform; an error if the range is invalid. Makes no call. No endpoint returns it.
+#[cfg(feature = "ssr")]
+pub async fn agreement_of(
+    project: &str,
+    range: Result<DayRange, AppError>,
+) -> Result<AgreementReport, AppError> {
+    let (caller, state) = guard::of_page(PageData::Agreement)?;
+    let project = caller.project(project)?;
+    state.agreements.report(&caller, &project, range?).await
+}
+
+/// Fetches the platform's answer for a range whose days are all in the daily history, in at most three calls. The page that shows both makes no
+/// call. `from` and `to` are inclusive UTC days (`YYYY-MM-DD`). For administrators. A plain form is redirected to that page.
+#[server(name = ComparePlatform, prefix = "/api", endpoint = "analytics/compare")]
+pub async fn compare_platform(project: String, from: String, to: String) -> Result<(), AppError> {
+    let (caller, state) = guard::of::<ComparePlatform>()?;
+    let project = caller.project(&project)?;
+    let range = DayRange::parse(&from, &to)?;
+    state.agreements.fetch(&caller, &project, range).await?;
+    forms::redirect_to(&links::agreement_over(project.as_str(), range));
+    Ok(())
 }

@@ -11,6 +11,7 @@ mod access_log;
 mod accounts;
 mod admission;
 mod agent_limit;
+mod agreement;
 mod all_time;
 mod analytics_escaping;
 mod analytics_pages;

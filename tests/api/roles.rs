@@ -77,6 +77,7 @@ pub(crate) const PAGES: &[(&str, Option<Role>)] = &[
     ("/login", None),
     ("/p/{project}", Some(Role::Viewer)),
     ("/p/{project}/analytics", Some(Role::Viewer)),
+    ("/p/{project}/analytics/check", Some(Role::Admin)),
     ("/p/{project}/batches", Some(Role::Viewer)),
     ("/p/{project}/batches/{batch}", Some(Role::Viewer)),
     ("/p/{project}/jobs", Some(Role::Viewer)),

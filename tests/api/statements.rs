@@ -38,6 +38,12 @@ async fn pages_and_lists_execute_few_statements() {
     assert_eq!(statements(&operator, page("/p/docs/jobs")).await, 4, "jobs, with the saved views");
     assert_eq!(statements(&operator, page("/p/docs/jobs?status=active")).await, 4, "jobs of a state");
     assert_eq!(statements(&operator, page("/p/docs/analytics")).await, 4, "analytics, with the saved views");
+    let admin = app.sign_in("ada").await;
+    let range = [("project", "docs"), ("from", "2026-10-21"), ("to", "2026-11-17")];
+    app.upstream.on_views(ResponseTemplate::new(200).set_body_json(views_answer())).await;
+    admin.post_json("/api/analytics/compare", &range).await;
+    let check = || admin.request(reqwest::Method::GET, "/p/docs/analytics/check");
+    assert_eq!(statements(&admin, check).await, 3, "the comparison with the platform");
     let list = || operator.call("/api/jobs/list", &[("project", "docs")]);
     assert_eq!(statements(&operator, list).await, 2, "the list");
     let statuses = || operator.call("/api/jobs/statuses", &[("project", "docs"), ("jobs", "")]);

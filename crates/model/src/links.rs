@@ -1,5 +1,6 @@
 //! The URLs of all pages. Must not depend on the current URL.
 
+use crate::day::DayRange;
 pub use crate::url_encoding::{text_file, with_query};
 
 pub const SET_UP: &str = "/setup";
@@ -62,8 +63,8 @@ pub fn section(project: &str, here: &str) -> String {
     let within =
         here.strip_prefix("/p/").and_then(|rest| rest.split_once('/')).map_or("", |(_, within)| within);
     match within {
-        "jobs/new" | "jobs/batch" | "jobs/import" | "queue" | "reviews" | "analytics" | "templates"
-        | "batches" | "notifications" => {
+        "jobs/new" | "jobs/batch" | "jobs/import" | "queue" | "reviews" | "analytics" | "analytics/check"
+        | "templates" | "batches" | "notifications" => {
             format!("/p/{project}/{within}")
         }
         _ if within.starts_with("batches/") => batches(project),
@@ -129,6 +130,17 @@ pub fn batch(project: &str, batch: &str) -> String {
 
 pub fn analytics(project: &str) -> String {
     format!("/p/{project}/analytics")
+}
+
+/// The comparison of the daily history with the platform's own figures.
+pub fn agreement(project: &str) -> String {
+    format!("{}/check", analytics(project))
+}
+
+/// The same for a range.
+pub fn agreement_over(project: &str, range: DayRange) -> String {
+    let [from, to] = [range.from(), range.to()].map(|day| day.to_string());
+    with_query(&agreement(project), &[("from", &from), ("to", &to)])
 }
 
 /// The report of one documentation page.

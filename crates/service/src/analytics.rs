@@ -1,5 +1,6 @@
 //! Reports of page views: from the daily history where it contains all days of the range, otherwise live from the upstream.
 
+pub mod agreement;
 pub mod annotations;
 pub mod cursor;
 mod effect;

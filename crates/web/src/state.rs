@@ -29,6 +29,7 @@ use clients::upstream::page_views::PageViewsCache;
 use model::day::Day;
 use model::user::Project;
 use service::analytics::Analytics;
+use service::analytics::agreement::Agreements;
 use service::analytics::annotations::Annotations;
 use service::analytics::report::Reports;
 use service::audit::page::AuditLog;
@@ -74,6 +75,7 @@ pub struct Shared {
     pub analytics: Analytics,
     pub annotations: Annotations,
     pub reports: Reports,
+    pub agreements: Agreements,
     pub saved_views: SavedViews,
     pub audit_log: AuditLog,
     pub people: People,
@@ -157,6 +159,7 @@ impl AppState {
         Ok(Self(Arc::new(Shared {
             annotations: Annotations::new(store.clone()),
             reports: Reports::new(analytics.clone(), history.clone(), page_views.clone(), clock.clone()),
+            agreements: Agreements::new(analytics.clone(), history.clone(), page_views.clone()),
             saved_views: SavedViews::new(store.clone(), clock.clone()),
             audit_log: AuditLog::new(store.clone(), projects.clone()),
             people: People::new(store.clone(), clock.clone(), public_url.clone(), projects),

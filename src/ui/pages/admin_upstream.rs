@@ -11,13 +11,14 @@ use crate::ui::components::time::{ago, ahead, full};
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::platform_notice;
-use crate::ui::pages::request::page;
+use crate::ui::pages::request::{self, page};
 use model::links;
 use model::time::Timestamp;
 use model::upstream::{
     ClockJump, CodeHostStatus, ForwardingPeer, LimitStatus, Operation, OperationStatus, PauseReason,
     PausedOwner, PlatformNotice, RateLimit, RefusedOperation, TaskStatus,
 };
+use model::user::Project;
 
 const OPERATIONS: [&str; 4] = ["Operation", "State", "Last success", "Last error"];
 const LIMITS: [&str; 5] = ["Limit", "Project", "Used", "Waiting", "Next request"];
@@ -29,6 +30,7 @@ const TASKS: [&str; 4] = ["Task", "State", "Last success", "Failures"];
 #[component]
 pub fn AdminUpstream() -> impl IntoView {
     let confirmed = outcome_of(&[TrustClock::PATH]);
+    let projects = request::session().projects;
     page(async move {
         let status = upstream_status().await?;
         let refresh = view! { <a class="button" href="">"Refresh"</a> };
@@ -56,6 +58,7 @@ pub fn AdminUpstream() -> impl IntoView {
                     "Checking jobs has no published limit: Docket checks each job at most once per interval, and less often as it gets older."
                 </p>
             </section>
+            {page_views(&projects)}
             {code_hosts(status.code_hosts)}
             <section class="group">
                 <h2>"Background tasks"</h2>
@@ -171,6 +174,21 @@ fn limit(status: LimitStatus) -> AnyView {
             <td data-label="Waiting">{status.waiting.to_string()}</td>
             <td data-label="Next request"><span>{next}</span></td>
         </tr>
+    }
+    .into_any()
+}
+
+/// Links to the comparisons of the daily history with the platform.
+fn page_views(projects: &[Project]) -> AnyView {
+    let links = projects.iter().enumerate().map(|(at, project)| {
+        let href = links::agreement(project.id.as_str());
+        view! { {(at > 0).then_some(", ")} <a href=href>{project.name.clone()}</a> }
+    });
+    view! {
+        <section class="group">
+            <h2>"Page views"</h2>
+            <p>"Does the daily history agree with the platform? Compare them for " {links.collect_view()} "."</p>
+        </section>
     }
     .into_any()
 }

@@ -1,6 +1,7 @@
 //! `/p/{project}/analytics`: page views by people and AI agents. All filters are in the URL. The figures come from the daily
 //! history if it contains the whole range, otherwise live from the platform, if they are about all pages.
 
+pub mod agreement;
 mod chips;
 mod daily;
 mod events;
@@ -43,7 +44,7 @@ use model::job::Job;
 use model::links;
 use model::saved_view::{SavedView, SavedViewPage};
 use model::similar::ChangedPage;
-use model::user::CurrentSession;
+use model::user::{CurrentSession, Role};
 
 /// The parameter that requests the cost of fetching the days of the range again.
 const AGAIN: &str = "again";
@@ -189,6 +190,19 @@ impl AnalyticsPage {
     fn published(&self, path: &str) -> Option<AnyView> {
         let href = pages_table::published(self.session.site(&self.project)?, path)?;
         Some(view! { <a href=href target="_blank" rel="noreferrer">"Published page" {icon(icon::EXTERNAL)}</a> }.into_any())
+    }
+
+    /// For administrators, the comparison with the platform, over the same days if the URL names them.
+    fn agreement_link(&self) -> Option<AnyView> {
+        let named = self.range().filter(|_| self.query.days.named_from().is_some());
+        let href = match named {
+            Some(range) => links::agreement_over(&self.project, range),
+            None => links::agreement(&self.project),
+        };
+        (self.session.role == Role::Admin).then(|| {
+            view! { <p class="faint"><a href=href>"Compare with the platform’s own figures"</a></p> }
+                .into_any()
+        })
     }
 
     /// The whole period that these days are compared with.

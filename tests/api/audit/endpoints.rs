@@ -22,6 +22,7 @@ const CHOSEN: &str = "a sentence of my own";
 /// Server functions that only read.
 const READS: &[&str] = &[
     "/api/account/get",
+    "/api/analytics/compare",
     "/api/analytics/job",
     "/api/analytics/pages",
     "/api/analytics/trend",

@@ -17,6 +17,7 @@ pub enum Access {
 /// What pages load without a server function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageData {
+    Agreement,
     AnalyticsReport,
 }
 
@@ -24,6 +25,7 @@ impl PageData {
     /// The lowest role that may see it.
     pub const fn least(self) -> Role {
         match self {
+            Self::Agreement => Role::Admin,
             Self::AnalyticsReport => Role::Viewer,
         }
     }
@@ -153,6 +155,7 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
     (
         Access::From(Role::Admin),
         &[
+            "/api/analytics/compare",
             "/api/audit/list",
             "/api/checklist/get",
             "/api/tokens/all",

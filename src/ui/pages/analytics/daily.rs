@@ -106,6 +106,7 @@ pub(super) fn provenance(context: &AnalyticsPage, pages: &PagesReport) -> AnyVie
         {warning}
         {fetch}
         {again}
+        {context.agreement_link()}
     }
     .into_any()
 }
