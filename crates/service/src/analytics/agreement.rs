@@ -95,7 +95,7 @@ impl Agreements {
 fn queries(project: &ProjectId, range: DayRange) -> impl Iterator<Item = PageViewsQuery> + use<'_> {
     let limit = PageLimit::LARGEST;
     let offsets = (0..u64::from(CALLS_MAX)).map(move |page| page * u64::from(limit.get()));
-    offsets.map(move |offset| PageViewsQuery::new(project.clone(), range, Paging { limit, offset }))
+    offsets.map(move |offset| PageViewsQuery::new(project.clone(), Some(range), Paging { limit, offset }))
 }
 
 impl Analytics {
