@@ -217,7 +217,7 @@ impl AnalyticsPage {
 
     /// Whether days of this report come soon.
     fn waits_for_days(&self, report: &AnalyticsReport) -> bool {
-        self.wanted().is_some_and(MissingDays::are_awaited)
+        self.wanted().is_some_and(MissingDays::are_requested)
             || self.again.as_ref().is_some_and(FetchAgain::is_pending)
             || match report {
                 AnalyticsReport::Live(live) => {

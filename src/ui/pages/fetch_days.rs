@@ -43,11 +43,6 @@ impl MissingDays {
         i64::from(self.missing.days) == self.range.days()
     }
 
-    /// Whether some of them come soon.
-    pub(super) fn are_awaited(&self) -> bool {
-        self.missing.are_awaited(&self.history)
-    }
-
     /// Whether all of them were requested.
     pub(super) fn are_requested(&self) -> bool {
         self.missing.requested >= self.missing.days

@@ -41,7 +41,6 @@ pub struct TrendPoint {
     pub previous_provisional_days: u32,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(days: &u32) -> bool {
     *days == 0
 }
