@@ -36,12 +36,14 @@ use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 use crate::ui::pages::saved_views_bar::{Bar, saved_views_bar};
 use model::ParseError;
+use model::analytics::days::Days;
 use model::analytics::query::{AnalyticsQuery, PICK, TypedDays};
 use model::analytics::report::{AnalyticsReport, PagesTable};
 use model::day::{Day, DayRange};
 use model::error::AppError;
 use model::job::Job;
 use model::links;
+use model::preset::Preset;
 use model::saved_view::{SavedView, SavedViewPage};
 use model::similar::ChangedPage;
 use model::user::{CurrentSession, Role};
@@ -136,7 +138,7 @@ pub fn Analytics() -> impl IntoView {
             {bar::patterns()}
             <InPlace>
                 <div id=in_place::ID data-region="report" data-every=every>
-                    {page_head("Analytics", range::described(&context), range::ranges(&context))}
+                    {page_head("Analytics", context.described(), range::ranges(&context))}
                     {range::future_note(&context)}
                     {problem(refused)}
                     <div id=in_place::PROBLEM></div>
@@ -178,6 +180,14 @@ impl AnalyticsPage {
         range::problem(&self.query, self.typed.as_ref(), self.today)
     }
 
+    /// The days, below the heading.
+    fn described(&self) -> AnyView {
+        match self.query.is_of_all_time() {
+            true => "Everything that the platform has counted".into_any(),
+            false => range::described(self.range(), self.today),
+        }
+    }
+
     /// What a saved view of this page stores. An invalid query is refused with its problem.
     fn to_saved(&self) -> String {
         match self.invalid {
@@ -194,7 +204,8 @@ impl AnalyticsPage {
 
     /// For administrators, the comparison with the platform, over the same days if the URL names them.
     fn agreement_link(&self) -> Option<AnyView> {
-        let named = self.range().filter(|_| self.query.days.named_from().is_some());
+        let days = self.query.days.days();
+        let named = self.range().filter(|_| days.and_then(Days::preset) != Some(Preset::DEFAULT));
         let href = match named {
             Some(range) => links::agreement_over(&self.project, range),
             None => links::agreement(&self.project),

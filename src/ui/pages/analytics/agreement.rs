@@ -82,7 +82,11 @@ pub fn AgreementPage() -> impl IntoView {
             problem: range.as_ref().err().map(|error| error.message.clone()),
         });
         // Refreshes until the missing days are fetched.
-        let every = matches!(report, Ok(AgreementReport::Missing(_))).then_some(fetch_days::EVERY);
+        let awaits_days = match &report {
+            Ok(AgreementReport::Missing(report)) => report.missing.are_awaited(&report.history),
+            _ => false,
+        };
+        let every = awaits_days.then_some(fetch_days::EVERY);
         Ok(view! {
             {page_head("Does it agree?", range::described(shown, today), form)}
             {outcome}

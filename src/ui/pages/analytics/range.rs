@@ -165,15 +165,8 @@ fn day_in(text: &Option<String>) -> Option<Day> {
 }
 
 /// `28 days, Oct 25, 2026 to Nov 21, 2026 (UTC). Today is incomplete.`
-pub(super) fn described(context: &AnalyticsPage) -> AnyView {
-    match (context.range(), context.query.days) {
-        (Some(range), _) => described_range(range, context.today),
-        (None, Span::AllTime) => "Everything that the platform has counted".into_any(),
-        (None, Span::Days(_)) => "Days are UTC days".into_any(),
-    }
-}
-
-fn described_range(range: DayRange, today: Day) -> AnyView {
+pub(super) fn described(range: Option<DayRange>, today: Day) -> AnyView {
+    let Some(range) = range else { return "Days are UTC days".into_any() };
     let count = counted(range.days().unsigned_abs(), "day", "days");
     let shown = match range.days() {
         1 => with_weekday(range.from()).into_any(),
@@ -217,12 +210,13 @@ mod tests {
         let day = |text: &str| text.parse::<Day>().unwrap_or_else(|error| panic!("{error}"));
         let today = day("2026-11-21");
         let text = |range| {
-            let html = described_range(range, today).to_html();
+            let html = described(range, today).to_html();
             let texts = html.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text));
             texts.collect::<String>()
         };
-        let of = |last, days| text(DayRange::ending(last, days));
+        let of = |last, days| text(Some(DayRange::ending(last, days)));
         assert_eq!(of(today, 28), "28 days, Oct 25, 2026 to Nov 21, 2026 (UTC). Today is incomplete.");
         assert_eq!(of(day("2026-11-20"), 1), "1 day, Fri, Nov 20, 2026 (UTC)");
+        assert_eq!(text(None), "Days are UTC days");
     }
 }
