@@ -281,6 +281,18 @@ test("back button undoes a range, in the form too", async ({ page }) => {
   await expect(page.getByLabel("to", { exact: true })).toHaveValue(day(0));
 });
 
+for (const named of ["7", "all"]) {
+  test(`custom range replaces days=${named}`, async ({ page }) => {
+    await open(page, `${ANALYTICS}?days=${named}`);
+    await page.getByText("Custom range").click();
+    await page.getByLabel("From", { exact: true }).fill(day(3));
+    await page.getByLabel("to", { exact: true }).fill(day(2));
+    await page.getByRole("button", { name: "Show" }).click();
+    await expect(page.getByText(`2 days, ${shownRange(3, 2)} (UTC)`)).toBeVisible();
+    expect(new URL(page.url()).searchParams.has("days")).toBe(false);
+  });
+}
+
 const BAD = {
   "of what is no day": "from=yesterday&to=today",
   "of a day that does not exist": "from=2026-02-30&to=2026-03-01",

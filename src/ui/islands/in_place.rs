@@ -10,6 +10,7 @@ use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::pages_table::{FOLDER, HEADING, POSITION};
 use crate::ui::islands::live::{LiveState, forms};
 use crate::ui::islands::{browser, morph};
+use model::analytics::query::DAYS;
 use model::error::AppError;
 
 /// The id of the region.
@@ -68,7 +69,11 @@ fn is_here(href: &str) -> bool {
 fn with_url(form: &Element, fields: &str, url: &str) -> String {
     let visible = browser::all_in(form, "[name]:not([type=hidden])");
     let visible: Vec<_> = visible.iter().filter_map(|field| field.get_attribute("name")).collect();
-    let visible: Vec<_> = visible.iter().map(String::as_str).collect();
+    let mut visible: Vec<_> = visible.iter().map(String::as_str).collect();
+    // The ends of a range replace the name of a preset.
+    if visible.contains(&"from") {
+        visible.push(DAYS);
+    }
     let is_visible = |field: &&str| visible.contains(&name_of(field));
     // Another filter shows the first page.
     let other_fields = query_of(url)

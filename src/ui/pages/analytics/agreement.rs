@@ -32,8 +32,11 @@ use model::error::{AppError, ErrorCode};
 use model::links;
 use model::page_views::ViewCounts;
 
-/// People, AI and all views, with their names.
-const COUNTS: [(&str, fn(ViewCounts) -> u64); 3] =
+/// A count, with its name.
+type Count = (&'static str, fn(ViewCounts) -> u64);
+
+/// People, AI and all views.
+const COUNTS: [Count; 3] =
     [("People", |counts| counts.human), ("AI", |counts| counts.ai), ("All", |counts| counts.total)];
 
 /// A range of a project.
