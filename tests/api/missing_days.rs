@@ -95,14 +95,11 @@ async fn page_refreshes_only_while_missing_days_come_soon() {
     let range = [("project", "docs"), ("from", "2026-11-10"), ("to", "2026-11-11")];
     // Without figures, with live ones, and, last, without the compared days.
     let urls = ["?q=quick", "?path=/quickstart", "", "?from=2026-11-12&to=2026-11-13"];
-    let nobody_fetches = |settings: &mut Settings| settings.budget.history_days = 7;
-    let no_calls =
-        |settings: &mut Settings| settings.budget.analytics_reserve = settings.budget.analytics_per_hour;
-    let changes: [(&str, &dyn Fn(&mut Settings)); 3] =
-        [("", &nobody_fetches), ("", &no_calls), ("5", &|_: &mut Settings| ())];
-    for (at_first, change) in changes {
-        let mut settings = at(NOON);
-        change(&mut settings);
+    let mut nobody_fetches = at(NOON);
+    nobody_fetches.budget.history_days = 7;
+    let mut no_calls = at(NOON);
+    no_calls.budget.analytics_reserve = no_calls.budget.analytics_per_hour;
+    for (at_first, settings) in [("", nobody_fetches), ("", no_calls), ("5", at(NOON))] {
         let app = app_with(settings).await;
         let viewer = app.sign_in("vera").await;
         for (url, at_first) in urls.into_iter().zip([at_first, at_first, at_first, ""]) {
