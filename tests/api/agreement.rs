@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use base::clock::Clock;
-use base::config::Budget;
+use base::config::{Budget, RetentionConfig};
 use model::page_views::ViewCounts;
 use model::time::Timestamp;
 use reqwest::Method;
@@ -86,7 +86,7 @@ async fn history_that_agrees_is_compared_once() {
     answers(&app, twice(&daily)).await;
     let admin = app.sign_in("ada").await;
     let before = admin.page(URL).await;
-    let cost = "Comparing makes at most 3 requests to the platform, of the 1,000 per hour that all analytics share. 1,000 are left.";
+    let cost = "Comparing makes up to 3 requests to the platform, of the 1,000 per hour that all analytics share; each person has a share of them. 1,000 are left in all.";
     assert!(before.contains(cost) && before.contains("Does it agree?"), "{before}");
     assert!(!before.contains(AGREE) && requests(&app).await == 0, "{before}");
 
@@ -223,20 +223,55 @@ async fn comparison_stays_within_the_budget() {
     let admin = app.sign_in("ada").await;
     compare(&admin).await;
     let page = admin.page(URL).await;
-    assert!(page.contains("2 are left.") && page.contains("700 pages were compared one by one."), "{page}");
+    assert!(
+        page.contains("2 are left in all.") && page.contains("700 pages were compared one by one."),
+        "{page}"
+    );
     // The third request of the next comparison does not fit. Its rows of the last comparison do not fit to the new ones.
     app.clock().advance(Duration::from_secs(60));
-    let message = admin.post(COMPARE, &RANGE).await.refused(429, "budget_spent");
-    assert!(message.contains("All 5 ") && message.contains("13:00 UTC"), "{message}");
+    compare(&admin).await;
     let page = admin.page(URL).await;
     let text = "500 pages were compared one by one. Pages beyond the platform’s first 500 rows were not";
-    assert!(page.contains(text) && page.contains("0 are left."), "{page}");
+    assert!(page.contains(text) && page.contains("0 are left in all."), "{page}");
+    assert!(
+        page.contains("The platform’s other rows were not fetched. ") && page.contains("13:00 UTC"),
+        "{page}"
+    );
+    let message = admin.post(COMPARE, &RANGE).await.refused(429, "budget_spent");
+    assert!(message.contains("All 5 "), "{message}");
     // A plain form shows the message, and the last answer stays.
     let refused = admin.submit(COMPARE, &RANGE, Some(&format!("{}{URL}", app.origin()))).await;
     assert!(refused.location().ends_with(URL), "{} {}", refused.status, refused.location());
     let page = admin.page(URL).await;
     assert!(page.contains("hourly budget are used, and nothing was sent") && page.contains(text), "{page}");
     assert_eq!(requests(&app).await, 5);
+}
+
+#[tokio::test]
+async fn answer_from_before_the_last_fetch_of_a_day_has_no_verdict() {
+    let daily = rows(&[("/a", 10, 5)]);
+    let app = app_with(at(NOON), &daily).await;
+    answers(&app, twice(&daily)).await;
+    let admin = app.sign_in("ada").await;
+    compare(&admin).await;
+    let mut archive = Archive::of(&app).await;
+    let fetched_at = Some("2026-11-21T13:00:00Z".parse().unwrap());
+    let changed = rows(&[("/a", 11, 5)]);
+    archive.put("docs", Written { fetched_at, ..Written::new(day("2026-11-10"), changed) }).await;
+    drop(archive);
+    let page = admin.page(URL).await;
+    assert!(page.contains("Days were fetched again after the platform had answered"), "{page}");
+    assert!(!page.contains(AGREE) && !page.contains("The totals differ"), "{page}");
+}
+
+#[tokio::test]
+async fn days_before_the_retention_cannot_be_compared() {
+    let retention = RetentionConfig { history_days: 30, ..RetentionConfig::default() };
+    let app = app_with(Settings { retention, ..at(NOON) }, &rows(&[("/a", 1, 1)])).await;
+    let page = app.sign_in("ada").await.get(&format!("{PAGE}?from=2026-10-22&to=2026-11-11")).await;
+    assert_eq!(page.status, 409);
+    let sentence = "Days before Oct 23, 2026 are no longer in the daily history. Choose later days.";
+    assert!(page.text.contains(sentence) && !page.text.contains("fetch-days-form"), "{}", page.text);
 }
 
 #[tokio::test]

@@ -71,7 +71,7 @@ async fn all_time_says_since_when_the_daily_history_has_views() {
     }
     drop(archive);
     let page = viewer.page(ALL_TIME).await;
-    let since = "The first day with views in the daily history is Nov 6, 2026; the 2 stored days directly before it have none.";
+    let since = "The first day with views in the daily history is Nov 6, 2026; 2 stored days directly before it have none.";
     assert!(words(&page).contains(since), "{page}");
 }
 
@@ -86,6 +86,8 @@ async fn part_of_the_pages_has_no_figures_of_all_time() {
         assert_eq!(link(&page.text, "All time"), ALL_TIME, "{part}");
         assert!(link(&page.text, "7 days").starts_with("/p/docs/analytics?days=7&"), "{part}");
     }
+    let view = New::view("Part", "days=all&q=quick").with("of", "analytics").with("shared", "false");
+    view.post(&app.operator().await).await.refused(400, "bad_input");
     let file = viewer.get("/p/docs/analytics/export.csv?days=all").await;
     assert_eq!(file.status, 400);
     assert!(file.text.contains("Only the platform knows the figures of all time."), "{}", file.text);

@@ -163,5 +163,5 @@ async fn marked_and_failing_days_have_their_number() {
     assert_eq!((listed("marked"), &state["marked_total"]), (20, &json!(32)));
     assert_eq!((listed("failing"), &state["failing_total"]), (20, &json!(25)));
     let page = viewer.page("/p/docs/analytics?from=2026-09-01&to=2026-09-10&q=a").await;
-    assert!(page.contains("Only the newest 20 of 25 days with failures are examined here."), "{page}");
+    assert!(page.contains("25 days failed. Only the newest 20 are listed."), "{page}");
 }

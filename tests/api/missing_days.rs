@@ -148,7 +148,12 @@ async fn days_that_are_no_longer_stored_cannot_be_fetched() {
     assert_eq!(page.status, 409);
     let sentence = "Days before Oct 23, 2026 are no longer in the daily history.";
     assert!(page.text.contains(sentence) && !page.text.contains("fetch-days-form"), "{}", page.text);
-    assert_eq!(operator.get(&part("2026-10-23")).await.status, 200);
+    // The days before are not compared, for the same reason.
+    let page = operator.page(&part("2026-10-23")).await;
+    let not_compared = paragraphs(&page, "provenance");
+    assert!(not_compared.contains("are not in the daily history."), "{not_compared}");
+    assert!(paragraphs(&page, "faint").contains(sentence) && !page.contains("fetch-days-form"), "{page}");
+    assert!(!page.contains("data-every=\"5\""), "{page}");
     assert_eq!(app.upstream.requests().await.len(), 0);
 }
 

@@ -119,12 +119,21 @@ pub struct Missing {
     /// How many of these days Docket fetches without a request.
     #[serde(default)]
     pub scheduled: u32,
+    /// The first day that is stored, if the range begins before it: the days before cannot be fetched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retained_from: Option<Day>,
 }
 
 impl Missing {
-    /// Whether some of the days come soon: they were requested, or Docket is fetching days that nobody has to request.
+    /// Whether some of the days come by themselves: they were requested, or Docket fetches days that nobody has to request, perhaps after a pause.
     pub fn are_awaited(&self, history: &HistoryState) -> bool {
-        self.requested > 0 || (self.scheduled > 0 && history.waiting.is_none())
+        let goes_on = history.waiting.is_none() || history.expected_end.is_some();
+        self.retained_from.is_none() && (self.requested > 0 || (self.scheduled > 0 && goes_on))
+    }
+
+    /// Whether all days of the range can be stored, and all that are missing were requested.
+    pub fn are_requested(&self) -> bool {
+        self.retained_from.is_none() && self.requested >= self.days
     }
 }
 

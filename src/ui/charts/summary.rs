@@ -53,12 +53,14 @@ fn before(points: &[TrendPoint], form: Form) -> String {
     if lines(points, form).is_empty() {
         return String::new();
     }
-    let ViewCounts { human, ai, total } = points.iter().filter_map(|point| point.previous).sum();
+    let before: ViewCounts = points.iter().filter_map(|point| point.previous).sum();
     match form {
-        Form::Stacked => format!(" A line shows the views before: {}.", grouped(total)),
-        Form::Side => {
-            format!(" Two lines show the views before: {} by people, {} by AI.", grouped(human), grouped(ai))
-        }
+        Form::Stacked => format!(" A line shows the views before: {}.", grouped(before.readers())),
+        Form::Side => format!(
+            " Two lines show the views before: {} by people, {} by AI.",
+            grouped(before.human),
+            grouped(before.ai)
+        ),
     }
 }
 
@@ -165,7 +167,7 @@ mod tests {
         };
         let compared = days.map(before);
         let text = |form| summary(&compared, form, today());
-        assert!(text(Form::Stacked).ends_with(" (400). A line shows the views before: 100."));
+        assert!(text(Form::Stacked).ends_with(" (400). A line shows the views before: 82."));
         assert!(
             text(Form::Side).ends_with(" (400). Two lines show the views before: 80 by people, 2 by AI.")
         );

@@ -11,7 +11,7 @@ use crate::ui::components::form::post_form;
 use crate::ui::components::localized::{self, days};
 use crate::ui::components::time::until;
 use model::analytics::effect::JobEffect;
-use model::day::DayRange;
+use model::day::{Day, DayRange};
 use model::error::AppError;
 use model::history::{FailingDay, HistoryState, Missing, StoredDays};
 use model::time::Timestamp;
@@ -31,7 +31,7 @@ impl MissingDays {
     pub(super) async fn load(project: &str, range: DayRange) -> Result<Option<Self>, AppError> {
         let (from, to) = (range.from().to_string(), range.to().to_string());
         let missing = missing_days(project.to_owned(), from, to).await?;
-        if missing.days == 0 {
+        if missing.days == 0 && missing.retained_from.is_none() {
             return Ok(None);
         }
         let history = history_state(project.to_owned()).await?;
@@ -45,13 +45,16 @@ impl MissingDays {
 
     /// Whether all of them were requested.
     pub(super) fn are_requested(&self) -> bool {
-        self.missing.requested >= self.missing.days
+        self.missing.are_requested()
     }
 }
 
 /// `back`: the page that needs the days. `may_fetch`: whether this person may request them.
 pub(super) fn fetch_days(project: &str, wanted: &MissingDays, back: &str, may_fetch: bool) -> AnyView {
     let MissingDays { range, missing, history } = wanted;
+    if let Some(first) = missing.retained_from {
+        return view! { <p class="faint">{before_retention(first)}</p> }.into_any();
+    }
     let progress = progress(wanted, clock::now());
     let button =
         (may_fetch && !wanted.are_requested()).then(|| fetch_button(project, *range, missing.calls, back));
@@ -72,6 +75,11 @@ pub(super) fn fetch_days(project: &str, wanted: &MissingDays, back: &str, may_fe
     .into_any()
 }
 
+/// `Days before Oct 23, 2026 are no longer in the daily history.`
+fn before_retention(first: Day) -> impl IntoView {
+    view! { "Days before " {localized::day(first)} " are no longer in the daily history." }
+}
+
 /// `3 days are missing`.
 pub(super) fn days_are_missing(days: u32) -> String {
     let are = if days == 1 { "is" } else { "are" };
@@ -82,12 +90,11 @@ pub(super) fn days_are_missing(days: u32) -> String {
 fn failing(history: &HistoryState, range: DayRange) -> Option<AnyView> {
     let now = clock::now();
     let listed = history.failing.len();
-    let is_cut = history.failing_total as usize > listed;
+    // The newest days are listed: older ones of the range may have failed, too.
+    let is_cut = history.failing_total as usize > listed
+        && history.failing.last().is_some_and(|oldest| range.from() < oldest.day);
     let cut = is_cut.then(|| {
-        let text = format!(
-            "Only the newest {listed} of {} days with failures are examined here.",
-            history.failing_total
-        );
+        let text = format!("{} days failed. Only the newest {listed} are listed.", history.failing_total);
         view! { <p class="faint">{text}</p> }
     });
     let in_range: Vec<&FailingDay> =
@@ -105,7 +112,8 @@ fn failing(history: &HistoryState, range: DayRange) -> Option<AnyView> {
             view! { <li>{localized::day(*day)} ": " {what}</li> }.into_any()
         })
         .collect();
-    (!rows.is_empty() || is_cut).then(|| view! { <ul class="failing-days">{rows}</ul> {cut} }.into_any())
+    let list = (!rows.is_empty()).then(|| view! { <ul class="failing-days">{rows}</ul> });
+    (list.is_some() || is_cut).then(|| view! { {list} {cut} }.into_any())
 }
 
 /// The stored days of a range, which can be fetched again.
@@ -197,7 +205,7 @@ pub(super) fn fetch_weeks(project: &str, effect: &JobEffect, back: &str) -> Opti
 fn progress(MissingDays { range, missing, history }: &MissingDays, now: Timestamp) -> String {
     let all = range.days().unsigned_abs();
     let here = format!("{} of {}", all.saturating_sub(missing.days.into()), counted(all, "day", "days"));
-    if missing.requested >= missing.days {
+    if missing.are_requested() {
         let to_go = history.expected_end.map(|end| format!(", about {} to go", until(end, now)));
         return format!("{here} here, the others are being fetched{}.", to_go.unwrap_or_default());
     }
@@ -223,7 +231,7 @@ mod tests {
         let day = |text: &str| text.parse().unwrap_or_else(|error| panic!("{error}"));
         MissingDays {
             range: DayRange::ending(day("2026-11-10"), 28),
-            missing: Missing { days: 16, calls: 32, requested, scheduled: 0 },
+            missing: Missing { days: 16, calls: 32, requested, scheduled: 0, retained_from: None },
             history: HistoryState {
                 days_wanted: 90,
                 days_done: 90,

@@ -151,7 +151,8 @@ async fn matching_pages(project: &str, query: &str) -> Result<Selected, AppError
     let range = query.range(today);
     match (analytics::matching_pages(project, query).await, range) {
         (Err(error), Some(range)) if error.code == ErrorCode::NotInHistory => {
-            MissingDays::load(project, range).await?.map(Selected::Missing).ok_or(error)
+            let wanted = MissingDays::load(project, range).await?;
+            wanted.filter(|days| days.missing.retained_from.is_none()).map(Selected::Missing).ok_or(error)
         }
         (pages, _) => pages.map(Selected::Pages),
     }

@@ -48,7 +48,7 @@ pub fn NotificationsPage() -> impl IntoView {
             {since(&listed.new, listed.looked_at)}
             {older}
             {before(&listed.earlier)}
-            {cut(&project, &listed)}
+            {cut(&project, all, &listed)}
         }
         .into_any())
     });
@@ -153,13 +153,16 @@ fn before(earlier: &[Job]) -> Option<AnyView> {
     (!earlier.is_empty()).then(|| section("earlier", "Earlier".into_any(), earlier))
 }
 
-/// That the page does not list all jobs.
-fn cut(project: &str, listed: &Notifications) -> Option<AnyView> {
+/// That the page does not list all jobs: those of `all` people, or the person's own.
+fn cut(project: &str, all: bool, listed: &Notifications) -> Option<AnyView> {
     (listed.total > listed.examined).then(|| {
-        let href = by_last_change(project);
+        let me = request::session().name;
+        let author = if all { "" } else { &*me };
+        let href = links::with_query(&links::jobs(project), &[("sort", "changed"), ("author", author)]);
+        let whose = if all { " jobs" } else { " of your jobs" };
         view! {
             <p class="hint">
-                "From the " {number(listed.examined)} " jobs that changed last, of " {number(listed.total)} ". "
+                "From the " {number(listed.examined)} {whose} " that changed last, of " {number(listed.total)} ". "
                 <a href=href>"View all jobs by last change"</a>
             </p>
         }

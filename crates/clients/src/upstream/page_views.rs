@@ -90,15 +90,10 @@ impl PageViewsCache {
 
     /// The last good response, however old; fetched only if there is none.
     pub async fn known(&self, query: PageViewsQuery, person: &str) -> Result<FetchedPageViews, AppError> {
-        match self.cached(&query).await {
+        match self.last_good.get(&query).await {
             Some(known) => Ok(known),
             None => self.load_once(query, person).await,
         }
-    }
-
-    /// The last good response, however old. Never makes a call.
-    pub async fn cached(&self, query: &PageViewsQuery) -> Option<FetchedPageViews> {
-        self.last_good.get(query).await
     }
 
     /// A new response, which costs a call.
@@ -109,7 +104,7 @@ impl PageViewsCache {
 
     /// A new response, which costs a call; if that fails, the last good one.
     pub async fn refreshed(&self, query: PageViewsQuery, person: &str) -> Result<FetchedPageViews, AppError> {
-        let old = self.cached(&query).await;
+        let old = self.last_good.get(&query).await;
         match (self.fetched(query, person).await, old) {
             (Err(_), Some(old)) => Ok(FetchedPageViews { stale: true, ..old }),
             (response, _) => response,

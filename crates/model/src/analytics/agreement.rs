@@ -8,8 +8,8 @@ use crate::history::{MarkedDay, RECENT_DAYS};
 use crate::page_views::{FetchedPageViews, ViewCounts};
 use crate::time::Timestamp;
 
-/// The maximum number of calls for one comparison.
-pub const CALLS_MAX: u32 = 3;
+/// The maximum number of calls for one comparison, without those that are repeated.
+pub const CALLS_MAX: usize = 3;
 
 /// The maximum number of listed differences.
 pub const LISTED_MAX: usize = 100;
@@ -47,6 +47,10 @@ pub struct AgreementResult {
     pub fetched_at: Timestamp,
     /// Whether invalid figures of the platform were corrected or left out.
     pub corrected: bool,
+    /// Why the answer has not as many rows as it could.
+    pub stopped: Option<String>,
+    /// Whether a day was fetched after the platform answered.
+    pub is_outdated: bool,
 }
 
 /// The same views, counted by both.

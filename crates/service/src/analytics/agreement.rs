@@ -1,7 +1,9 @@
-//! Compares the daily history with the platform's own answer for the same range. Only [`Agreements::fetch`] makes calls; the answer is in
-//! the cache of page views afterwards.
+//! Compares the daily history with the platform's own answer for the same range. Only [`Agreements::fetch`] makes calls; this process has the
+//! answer in memory afterwards.
 
 use std::sync::Arc;
+
+use quick_cache::sync::Cache;
 
 use super::Analytics;
 use super::known_figures::KnownFigures;
@@ -20,17 +22,28 @@ use model::page_views::FetchedPageViews;
 use model::paging::{PageLimit, Paging};
 use store::page_views::queries::{Snapshot, StoredDay};
 
-/// The comparisons with the platform.
+/// The maximum number of answers in memory. Each has at most 750 rows.
+const ANSWERS_MAX: usize = 16;
+
+/// The comparisons with the platform. Clones share the answers.
 #[derive(Clone)]
 pub struct Agreements {
     analytics: Analytics,
     history: History,
     page_views: PageViewsCache,
+    answers: Arc<Cache<(ProjectId, DayRange), Arc<Answer>>>,
+}
+
+/// The platform's first rows of a range, fetched in one go.
+struct Answer {
+    views: FetchedPageViews,
+    /// Why a further call was not made, or failed.
+    stopped: Option<String>,
 }
 
 impl Agreements {
     pub fn new(analytics: Analytics, history: History, page_views: PageViewsCache) -> Self {
-        Self { analytics, history, page_views }
+        Self { analytics, history, page_views, answers: Arc::new(Cache::new(ANSWERS_MAX)) }
     }
 
     /// What is known about a range. Makes no call.
@@ -46,56 +59,62 @@ impl Agreements {
             report => return report,
         }
         let missing = self.history.missing(project, range).await?;
-        if missing.days == 0 {
+        if missing.days == 0 || missing.retained_from.is_some() {
             // They were stored meanwhile, or cannot be fetched.
-            return self.stored(project, range).await;
+            let report = self.stored(project, range).await;
+            return report.map_err(|error| self.history.not_fetchable(range, error));
         }
         let history = self.history.state(project).await?;
         Ok(AgreementReport::Missing(Box::new(MissingReport { history, missing })))
     }
 
     async fn stored(&self, project: &ProjectId, range: DayRange) -> Result<AgreementReport, AppError> {
-        let answer = self.answer(project, range).await;
+        let answer = self.answers.get(&(project.clone(), range));
         Ok(AgreementReport::Stored(Box::new(self.analytics.stored_range(project, range, answer).await?)))
     }
 
-    /// Fetches the platform's answer for a range: its first rows, in at most [`CALLS_MAX`] calls.
+    /// Fetches the platform's answer for a range: its first rows, in [`CALLS_MAX`] calls or fewer, without those that are repeated.
     ///
     /// # Errors
-    /// `NotInHistory`, without a call, if a day of the range is not stored.
+    /// `NotInHistory`, without a call, if a day of the range is not stored; the error of the first call. After that one, an error ends the answer.
     pub async fn fetch(&self, caller: &Caller, project: &ProjectId, range: DayRange) -> Result<(), AppError> {
         self.analytics.must_be_stored(caller, project, range).await?;
-        for query in queries(project, range) {
-            if !self.page_views.fetched(query, &caller.user.id).await?.has_more {
-                break;
-            }
-        }
+        let answer = self.ask(caller, project, range).await?;
+        self.answers.insert((project.clone(), range), Arc::new(answer));
         Ok(())
     }
 
-    /// The platform's answer, as far as it was fetched in one go: rows from before the first response would not fit to it.
-    async fn answer(&self, project: &ProjectId, range: DayRange) -> Option<FetchedPageViews> {
-        let mut queries = queries(project, range);
-        let mut answer = self.page_views.cached(&queries.next()?).await?;
-        for query in queries {
-            if !answer.has_more {
+    async fn ask(&self, caller: &Caller, project: &ProjectId, range: DayRange) -> Result<Answer, AppError> {
+        let [first, others @ ..] = queries(project, range);
+        let mut views = self.page_views.fetched(first, &caller.user.id).await?;
+        let mut stopped = None;
+        for query in others {
+            if !views.has_more {
                 break;
             }
-            let next = self.page_views.cached(&query).await;
-            let Some(next) = next.filter(|next| next.fetched_at >= answer.fetched_at) else { break };
-            answer.views.extend(next.views);
-            answer.has_more = next.has_more;
-            answer.corrected |= next.corrected;
+            match self.page_views.fetched(query, &caller.user.id).await {
+                Ok(next) => {
+                    views.views.extend(next.views);
+                    views.has_more = next.has_more;
+                    views.corrected |= next.corrected;
+                }
+                Err(error) => {
+                    stopped = Some(error.message);
+                    break;
+                }
+            }
         }
-        Some(answer)
+        Ok(Answer { views, stopped })
     }
 }
 
 /// The queries for the platform's answer, in the order of its rows.
-fn queries(project: &ProjectId, range: DayRange) -> impl Iterator<Item = PageViewsQuery> + use<'_> {
+fn queries(project: &ProjectId, range: DayRange) -> [PageViewsQuery; CALLS_MAX] {
     let limit = PageLimit::LARGEST;
-    let offsets = (0..u64::from(CALLS_MAX)).map(move |page| page * u64::from(limit.get()));
-    offsets.map(move |offset| PageViewsQuery::new(project.clone(), Some(range), Paging { limit, offset }))
+    std::array::from_fn(|page| {
+        let offset = page as u64 * u64::from(limit.get());
+        PageViewsQuery::new(project.clone(), Some(range), Paging { limit, offset })
+    })
 }
 
 impl Analytics {
@@ -120,7 +139,7 @@ impl Analytics {
         &self,
         project: &ProjectId,
         range: DayRange,
-        answer: Option<FetchedPageViews>,
+        answer: Option<Arc<Answer>>,
     ) -> Result<StoredRange, AppError> {
         let mut snapshot = self.store.snapshot(project).await?;
         let days = snapshot.days(range).await?;
@@ -128,8 +147,13 @@ impl Analytics {
         let result = match answer {
             None => None,
             Some(answer) => {
+                let fetched_at = answer.views.fetched_at;
+                let is_outdated = days.iter().any(|day| day.fetched_at > fetched_at);
                 let known = self.figures_of(snapshot, project, range, days).await?;
-                Some(compared(known, answer).await)
+                let stopped = answer.stopped.clone();
+                let corrected = answer.views.corrected;
+                let agreement = compared(known, answer).await;
+                Some(AgreementResult { agreement, fetched_at, corrected, stopped, is_outdated })
             }
         };
         Ok(StoredRange {
@@ -156,14 +180,14 @@ impl Analytics {
     }
 }
 
-async fn compared(known: Arc<KnownFigures>, answer: FetchedPageViews) -> AgreementResult {
-    let (pages, fetched_at, corrected) = (known.paths.len(), answer.fetched_at, answer.corrected);
+async fn compared(known: Arc<KnownFigures>, answer: Arc<Answer>) -> Agreement {
+    let pages = known.paths.len();
     let compare = move || {
         let KnownFigures { period, paths, figures, .. } = &*known;
         blocking::must_be_apart(paths.len());
         let counted = paths.names().iter().zip(&figures.counts);
         let viewed = counted.filter_map(|(path, counts)| Some((path.as_str(), (*counts)?)));
-        Agreement::of(period.totals(), viewed, &answer)
+        Agreement::of(period.totals(), viewed, &answer.views)
     };
-    AgreementResult { agreement: blocking::run(pages, compare).await, fetched_at, corrected }
+    blocking::run(pages, compare).await
 }

@@ -18,6 +18,10 @@ use model::id::ProjectId;
 use model::page_views::FetchedPageViews;
 use model::paging::Paging;
 
+/// Why all time has no figures of a part of the pages.
+pub(super) const OF_ALL_PAGES: &str =
+    "All time has the figures of all pages together. Choose days for a page, a folder, a search or a tab.";
+
 /// The reports of the analytics page.
 #[derive(Clone)]
 pub struct Reports {
@@ -62,7 +66,8 @@ impl Reports {
     ) -> Result<MatchingPages, AppError> {
         let table = self.request(caller, project, query).table_query()?;
         let _permit = caller.query_permit().await?;
-        self.analytics.matching_pages(&table).await
+        let pages = self.analytics.matching_pages(&table).await;
+        pages.map_err(|error| self.history.not_fetchable(table.range, error))
     }
 
     fn request<'a>(
@@ -108,26 +113,13 @@ impl ReportRequest<'_> {
     /// The missing days; the report, if they were stored meanwhile.
     async fn missing(&self) -> Result<AnalyticsReport, AppError> {
         let history = &self.services.history;
-        let missing = history.missing(self.project, self.range()?).await?;
-        if missing.days == 0 {
-            return self.daily().await.map_err(|error| self.not_fetchable(error));
+        let range = self.range()?;
+        let missing = history.missing(self.project, range).await?;
+        if missing.days == 0 || missing.retained_from.is_some() {
+            return self.daily().await.map_err(|error| history.not_fetchable(range, error));
         }
         let history = history.state(self.project).await?;
         Ok(AnalyticsReport::Missing(Box::new(MissingReport { history, missing })))
-    }
-
-    /// A missing day that cannot be fetched is older than the days that are stored.
-    fn not_fetchable(&self, error: AppError) -> AppError {
-        match self.services.history.first_retained() {
-            Some(first) if error.code == ErrorCode::NotInHistory => AppError::new(
-                ErrorCode::NotInHistory,
-                format!(
-                    "Days before {} are no longer in the daily history. Choose later days, or all pages, which the platform counts.",
-                    first.long()
-                ),
-            ),
-            _ => error,
-        }
     }
 
     async fn live(&self) -> Result<LiveReport, AppError> {
@@ -143,9 +135,7 @@ impl ReportRequest<'_> {
     /// Totals and pages of everything that the platform has counted.
     async fn all_time(&self) -> Result<AllTimeReport, AppError> {
         if self.query.needs_history() {
-            return Err(AppError::bad_input(
-                "All time has the figures of all pages together. Choose days for a page, a folder, a search or a tab.",
-            ));
+            return Err(AppError::bad_input(OF_ALL_PAGES));
         }
         let views = self.views(None).await?;
         let since = self.services.history.counted_since(self.project).await?;

@@ -61,6 +61,10 @@ pub(super) fn points(
             }
         }
     }
+    // A week in which a day is not compared has no figures before.
+    for point in points.iter_mut().filter(|point| point.previous.is_none()) {
+        point.previous_provisional_days = 0;
+    }
     points
 }
 

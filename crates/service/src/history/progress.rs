@@ -9,7 +9,7 @@ use clients::upstream::governor::Scope;
 use model::analytics::report::CountedSince;
 use model::budget::Meter;
 use model::day::{Day, DayRange};
-use model::error::AppError;
+use model::error::{AppError, ErrorCode};
 use model::history::{FailingDay, HistoryState, Missing, StoredDays};
 use model::id::ProjectId;
 use model::limits::REQUESTED_DAYS;
@@ -145,8 +145,9 @@ impl History {
 
     /// The missing days of a range, without days in the future or outside of the retention.
     pub async fn missing(&self, project: &ProjectId, range: DayRange) -> Result<Missing, AppError> {
-        let none = Missing { days: 0, calls: 0, requested: 0, scheduled: 0 };
         let now = self.clock.now();
+        let retained_from = self.first_retained().filter(|first| range.from() < *first);
+        let none = Missing { days: 0, calls: 0, requested: 0, scheduled: 0, retained_from };
         let Some(range) = self.fetchable(range, now) else { return Ok(none) };
         let days = self.days_missing(project, range).await?;
         if days == 0 {
@@ -160,7 +161,7 @@ impl History {
             Some(part) => self.days_missing(project, part).await?,
             None => 0,
         };
-        Ok(Missing { days, calls, requested, scheduled })
+        Ok(Missing { days, calls, requested, scheduled, retained_from })
     }
 
     /// The first day that is fetched without a request.
@@ -178,6 +179,20 @@ impl History {
         let empty =
             stored.iter().zip(1..).take_while(|(day, ago): &(_, i64)| is_empty(day, first.plus_days(-ago)));
         Ok(CountedSince::of(first, empty.count() as u32))
+    }
+
+    /// The error for a range whose missing days cannot all be fetched, because it begins before the retained days.
+    pub fn not_fetchable(&self, range: DayRange, error: AppError) -> AppError {
+        match self.first_retained().filter(|first| range.from() < *first) {
+            Some(first) if error.code == ErrorCode::NotInHistory => AppError::new(
+                ErrorCode::NotInHistory,
+                format!(
+                    "Days before {} are no longer in the daily history. Choose later days.",
+                    first.long()
+                ),
+            ),
+            _ => error,
+        }
     }
 
     /// The first day that is not removed yet; `None` if none is removed.
@@ -307,7 +322,7 @@ impl History {
     }
 }
 
-/// Whether this is `day`, without views, and without doubt about that.
+/// Whether this is `day`, finally without views.
 fn is_empty(stored: &FetchedDay, day: Day) -> bool {
-    stored.day == day && stored.totals.total == 0 && stored.mark.is_none()
+    stored.day == day && stored.totals.total == 0 && stored.mark.is_none() && stored.final_at.is_some()
 }

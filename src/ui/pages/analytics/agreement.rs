@@ -32,6 +32,13 @@ use model::error::{AppError, ErrorCode};
 use model::links;
 use model::page_views::ViewCounts;
 
+/// The most ranges of days that are named of those that may change.
+const RANGES_NAMED: usize = 3;
+
+/// In place of the verdict.
+const OUTDATED: &str =
+    "Days were fetched again after the platform had answered, so a difference may be gone. Compare again.";
+
 /// A count, with its name.
 type Count = (&'static str, fn(ViewCounts) -> u64);
 
@@ -111,15 +118,16 @@ fn range_of([from, to]: &[Option<String>; 2], today: Day) -> Result<DayRange, Ap
     Ok(days.until(today)?)
 }
 
-/// `Comparing makes at most 3 requests to the platform, of the 100 per hour that all analytics share. 97 are left.`
+/// `Comparing makes up to 3 requests to the platform, of the 100 per hour that all analytics share; each person has a share of them. 97 are left.`
 fn cost(budgets: Option<Budgets>) -> AnyView {
-    let requests = format!("Comparing makes at most {CALLS_MAX} requests to the platform");
+    let requests = format!("Comparing makes up to {CALLS_MAX} requests to the platform");
     match budgets.map(|budgets| budgets.analytics) {
         Some(meter) => {
             let (limit, left) = (grouped(meter.limit.into()), grouped(meter.left().into()));
             let are = if meter.left() == 1 { "is" } else { "are" };
-            let text =
-                format!("{requests}, of the {limit} per hour that all analytics share. {left} {are} left.");
+            let text = format!(
+                "{requests}, of the {limit} per hour that all analytics share; each person has a share of them. {left} {are} left in all."
+            );
             written(text).into_any()
         }
         None => format!("{requests}.").into_any(),
@@ -182,25 +190,29 @@ fn stored(checked: &Checked, report: &StoredRange) -> AnyView {
     .into_any()
 }
 
-/// The note that days of the range are incomplete or provisional.
+/// The note that days of the range are incomplete or provisional: the newest of them, if they are many.
 fn may_change(ranges: &[DayRange]) -> Option<AnyView> {
-    let (first, last) = (ranges.first()?.from(), ranges.last()?.to());
-    let text = match ranges {
-        [range] if range.days() == 1 => {
-            view! { <p>{localized::day(first)} " may still change, so its figures may differ."</p> }
-                .into_any()
-        }
-        _ => view! { <p>"Days from " {days(first, last)} " may still change, so their figures may differ."</p> }
-            .into_any(),
-    };
-    Some(notice(Tone::Plain, text).into_any())
+    let first = ranges.len().saturating_sub(RANGES_NAMED);
+    let named = ranges[first..].iter().enumerate();
+    let named =
+        named.map(|(at, range)| view! { {(at > 0).then_some(", ")} {days(range.from(), range.to())} });
+    let older = (first > 0).then_some("Older days, ");
+    let text =
+        view! { <p>{older} {named.collect_view()} " may still change, so their figures may differ."</p> };
+    (!ranges.is_empty()).then(|| notice(Tone::Plain, text).into_any())
 }
 
 fn result(
-    AgreementResult { agreement, fetched_at, corrected }: &AgreementResult,
+    AgreementResult { agreement, fetched_at, corrected, stopped, is_outdated }: &AgreementResult,
     range: &StoredRange,
 ) -> AnyView {
-    let tone = if agreement.agrees() { Tone::Good } else { Tone::Warning };
+    let (tone, verdict) = match (is_outdated, agreement.agrees()) {
+        (true, _) => (Tone::Plain, OUTDATED.to_owned()),
+        (false, true) => (Tone::Good, verdict(agreement)),
+        (false, false) => (Tone::Warning, verdict(agreement)),
+    };
+    let stopped =
+        stopped.clone().map(|why| view! { <p>"The platform’s other rows were not fetched. " {why}</p> });
     let updated =
         range.updated_at.map(|at| view! { "The newest day of the history was fetched " {ago(at)} ". " });
     let note =
@@ -208,9 +220,10 @@ fn result(
     view! {
         <section class="group" aria-labelledby="agreement">
             <h2 id="agreement">"Result"</h2>
-            {notice(tone, view! { <p>{written(verdict(agreement))}</p> })}
+            {notice(tone, view! { <p>{written(verdict)}</p> })}
             {totals(agreement.totals)}
             <p>{written(compared_pages(agreement))}</p>
+            {stopped}
             <p class="provenance">{updated} "The platform answered " {ago(*fetched_at)} "." {note}</p>
         </section>
     }
@@ -283,7 +296,7 @@ fn differences(checked: &Checked, agreement: &Agreement) -> Option<AnyView> {
         return None;
     }
     let count = counted_of(Cut::First, differences.len(), *differences_total, "page", "pages");
-    let note = format!("{}, the largest difference first.", capitalized(&count));
+    let note = format!("{}, the largest difference of people, AI or all first.", capitalized(&count));
     let heads =
         COUNTS.map(|(name, _)| view! { <th scope="colgroup" colspan="2" class="numeric">{name}</th> });
     let sources = COUNTS.map(|_| {

@@ -35,10 +35,7 @@ fn applied(context: &AnalyticsPage) -> Vec<(&'static str, AnyView, AnalyticsQuer
     if let Some(name) = days(context) {
         chips.push(("chip-days", name, query.over(Days::of(Preset::DEFAULT, *today))));
     }
-    if query.is_of_all_time() {
-        return chips;
-    }
-    if query.compare != Compare::default() {
+    if query.compare != Compare::default() && !query.is_of_all_time() {
         let name = match query.compare {
             Compare::None => "Not compared".to_owned(),
             compare => format!("Compared: {}", compare.label().to_lowercase()),

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::ui::charts::number::{ai_share, change, counted, share_change};
+use crate::ui::clock;
 use crate::ui::components::localized::{day, days, number, short_days, written};
 use crate::ui::components::what_is_ai::what_is_ai;
 use model::analytics::pages::{Comparison, Earlier};
@@ -11,6 +12,9 @@ use model::page_views::ViewCounts;
 
 /// The most days that are named of those that are not compared.
 const DAYS_NAMED: usize = 3;
+
+/// From so many days on, a day is named with its year.
+const LONG_AGO: i64 = 180;
 
 /// The counts that a range is compared with.
 #[derive(Clone, Copy)]
@@ -140,7 +144,12 @@ pub(crate) fn provisional_days(ranges: &[DayRange], today: Day) -> Option<AnyVie
         .then(|| view! { "Provisional: " {older} {newest.collect_view()} "." }.into_any())
 }
 
-/// `Nov 20: 4,210`, or `Nov 18 to Nov 19: 8,310`.
+/// `Nov 20: 4,210`, or `Nov 18 to Nov 19: 8,310`; with the year if that is long ago.
 fn whole_days(earlier: &Earlier, value: impl IntoView) -> AnyView {
-    view! { {short_days(earlier.days.from(), earlier.days.to())} ": " {value.into_view()} }.into_any()
+    let (from, to) = (earlier.days.from(), earlier.days.to());
+    let named = match clock::today().days_since(from) < LONG_AGO {
+        true => short_days(from, to).into_any(),
+        false => days(from, to).into_any(),
+    };
+    view! { {named} ": " {value.into_view()} }.into_any()
 }

@@ -18,8 +18,14 @@ use model::time::Timestamp;
 /// Shown above live figures.
 pub(super) fn missing(context: &AnalyticsPage, report: &LiveReport) -> AnyView {
     let how_far = how_far(&report.history, clock::now());
-    let missing = report.missing.clone().filter(|missing| missing.days > 0);
+    let missing =
+        report.missing.clone().filter(|missing| missing.days > 0 || missing.retained_from.is_some());
     let text = match (context.range(), missing) {
+        (Some(range), Some(missing)) if missing.retained_from.is_some() => view! {
+            <p>"These figures come live from the platform, in its order. Trend, comparison, sorting and search need the daily history."</p>
+            {fetch(context, range, missing, &report.history)}
+        }
+        .into_any(),
         (Some(range), Some(missing)) => {
             let lacking = number(missing.days.into());
             view! {

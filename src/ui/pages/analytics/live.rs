@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::ui::charts::bar::legend;
+use crate::ui::components::empty::empty;
 use crate::ui::components::localized::{day, number};
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::what_is_ai::changes_warning;
@@ -26,9 +27,13 @@ pub(super) fn report(context: &AnalyticsPage, report: &LiveReport) -> AnyView {
 /// Everything that the platform has counted.
 pub(super) fn all_time(context: &AnalyticsPage, report: &AllTimeReport) -> AnyView {
     let since = match report.since {
-        CountedSince::Day(first, empty) => view! {
-            "The first day with views in the daily history is " {day(first)} "; the "
-            {number(empty.into())} " stored days directly before it have none."
+        CountedSince::Day(first, 1) => view! {
+            "The first day with views in the daily history is " {day(first)} "; the stored day before it has none."
+        }
+        .into_any(),
+        CountedSince::Day(first, days) => view! {
+            "The first day with views in the daily history is " {day(first)} "; "
+            {number(days.into())} " stored days directly before it have none."
         }
         .into_any(),
         CountedSince::Unknown => {
@@ -39,6 +44,9 @@ pub(super) fn all_time(context: &AnalyticsPage, report: &AllTimeReport) -> AnyVi
         <p>"The platform counted these figures, for all pages together and in its order. " {since}</p>
         <p class="faint">"Comparisons, sorting, searching, trends and exports need the daily history: choose days for them."</p>
     };
+    if report.views.views.is_empty() && !report.views.corrected && context.query.page == 1 {
+        return empty("No views", "The platform has counted no views of this project yet.", ()).into_any();
+    }
     let figures = view! {
         {compared(report.views.totals, Against::Nothing, None)}
         {changes_warning()}
