@@ -151,7 +151,7 @@ async fn long_timeline_stays_within_the_size_of_a_page() {
     database.close().await.unwrap();
     let page = page(&app.operator().await, &job, "").await;
     assert!(page.text.len() <= PAGE_MAX, "{}", page.text.len());
-    assert!(page.text.contains("Only the last 10 are shown.") && page.text.contains("entries are shown."));
+    assert!(page.text.contains("The last 10 of ") && page.text.contains("entries are shown."));
 }
 
 #[tokio::test]
