@@ -156,7 +156,7 @@ fn before(earlier: &[Job]) -> Option<AnyView> {
 /// That the page does not list all jobs: those of `all` people, or the person's own.
 fn cut(project: &str, all: bool, listed: &Notifications) -> Option<AnyView> {
     (listed.total > listed.examined).then(|| {
-        let me = request::session().name;
+        let me = request::session().username;
         let author = if all { "" } else { &*me };
         let href = links::with_query(&links::jobs(project), &[("sort", "changed"), ("author", author)]);
         let whose = if all { " jobs" } else { " of your jobs" };

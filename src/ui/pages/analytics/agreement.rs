@@ -11,7 +11,7 @@ use crate::ui::clock;
 use crate::ui::components::empty::empty;
 use crate::ui::components::failure::failure;
 use crate::ui::components::form::{post_form, submit_button};
-use crate::ui::components::localized::{self, days, number, written};
+use crate::ui::components::localized::{days, number, written};
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::time::ago;
 use crate::ui::pages::analytics::range::CustomRange;
