@@ -151,7 +151,7 @@ async fn days_that_are_no_longer_stored_cannot_be_fetched() {
     // The days before are not compared, for the same reason.
     let page = operator.page(&part("2026-10-23")).await;
     let not_compared = paragraphs(&page, "provenance");
-    assert!(not_compared.contains("are not in the daily history."), "{not_compared}");
+    assert!(not_compared.contains("are not all in the daily history."), "{not_compared}");
     assert!(paragraphs(&page, "faint").contains(sentence) && !page.contains("fetch-days-form"), "{page}");
     assert!(!page.contains("data-every=\"5\""), "{page}");
     assert_eq!(app.upstream.requests().await.len(), 0);
