@@ -19,7 +19,7 @@ for (const [how, range] of Object.entries(RANGES)) {
     const check = `${at("/analytics/check")}?${inUrl(range)}`;
     await expect(page).toHaveURL(check);
     await expect(page.getByRole("heading", { level: 1, name: "Does it agree?" })).toBeVisible();
-    await expect(page.getByText(/^Comparing makes at most 3 requests to the platform, of the [\d,]+ per hour/)).toBeVisible();
+    await expect(page.getByText(/^Comparing makes up to 3 requests to the platform, of the [\d,]+ per hour/)).toBeVisible();
     const totals = page.getByRole("table", { name: "Totals" });
     await expect(totals).toHaveCount(0);
     if (javaScriptEnabled) await interactive(page);
