@@ -62,7 +62,7 @@ test("job page shows views before and after, or a notice", async ({ page, api, e
   const effect = page.locator(".job-effects li").first();
   const views = `${grouped(before.total)} views before, ${grouped(after.total)} after`;
   const moved = `AI share ${percentage(before)}% → ${percentage(after)}%`;
-  await expect(effect).toContainText(`${change(after.total, before.total)}: ${views}; ${moved}. Compared over 14 days each.`);
+  await expect(effect).toContainText(`${change(after.total, before.total)}: ${views}; ${moved}. Compared over 14 days each`);
   await effect.getByRole("link").click();
   await expect(page.locator(".one-page")).toBeVisible();
   await expect(page.getByText(/^Compares full weeks before and after the merge, .+ \(pages with 20\+ views\)\. Correlation, not proof\.$/)).toBeVisible();

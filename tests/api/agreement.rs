@@ -160,7 +160,10 @@ async fn first_100_of_more_differences_are_listed() {
     let admin = app.sign_in("ada").await;
     compare(&admin).await;
     let page = admin.page(URL).await;
-    assert!(page.contains("First 100 of 120 pages, the largest difference of people, AI or all first."), "{page}");
+    assert!(
+        page.contains("First 100 of 120 pages, the largest difference of people, AI or all first."),
+        "{page}"
+    );
     let listed = table_rows(&page, "status-table differences");
     assert_eq!((listed.len(), listed[0][0].as_str(), listed[99][0].as_str()), (100, "/000", "/099"));
 }

@@ -210,10 +210,8 @@ impl AnalyticsPage {
             Some(range) => links::agreement_over(&self.project, range),
             None => links::agreement(&self.project),
         };
-        (self.session.role == Role::Admin).then(|| {
-            view! { <p class="faint"><a href=href>"Compare with the platform’s own figures"</a></p> }
-                .into_any()
-        })
+        (self.session.role == Role::Admin)
+            .then(|| view! { " · " <a href=href>"Compare with the platform’s own figures"</a> }.into_any())
     }
 
     /// The whole period that these days are compared with.

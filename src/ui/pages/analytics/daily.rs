@@ -91,11 +91,7 @@ pub(super) fn provenance(context: &AnalyticsPage, pages: &PagesReport) -> AnyVie
             let text = "What fetching these days again costs is not known now.";
             Some(view! { <p class="faint">{text}</p> }.into_any())
         }
-        None if context.session.can_start_jobs() => Some(
-            view! { <p class="faint"><a href=context.url_again()>"Fetch these days again"</a></p> }
-                .into_any(),
-        ),
-        None => None,
+        None => links(context),
     };
     let compared_until = pages.comparison.as_ref().zip(context.range());
     let warning = compared_until.and_then(|(comparison, range)| ai_warning(comparison.from, range.to()));
@@ -106,9 +102,17 @@ pub(super) fn provenance(context: &AnalyticsPage, pages: &PagesReport) -> AnyVie
         {warning}
         {fetch}
         {again}
-        {context.agreement_link()}
     }
     .into_any()
+}
+
+/// What a person may do about these days, on one line; nothing for viewers.
+fn links(context: &AnalyticsPage) -> Option<AnyView> {
+    context.session.can_start_jobs().then(|| {
+        let again = context.url_again();
+        view! { <p class="faint"><a href=again>"Fetch these days again"</a> {context.agreement_link()}</p> }
+            .into_any()
+    })
 }
 
 /// `Today is incomplete, so it is not compared. Beside it: Nov 14, 2026 (7 days before).`
