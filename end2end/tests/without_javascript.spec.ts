@@ -112,7 +112,7 @@ test("filters for page and person keep the other filters", async ({ page, api })
 test("days and pages of analytics are links and a form", async ({ page, emulator }) => {
   await page.goto(at("/analytics"));
   await page.getByRole("link", { name: "7 days", exact: true }).click();
-  await expect(page).toHaveURL(/\?from=\d{4}-\d\d-\d\d&to=\d{4}-\d\d-\d\d$/);
+  await expect(page).toHaveURL(/\?days=7$/);
   await expect(page.getByRole("link", { name: "7 days", exact: true })).toHaveAttribute("aria-current", "true");
 
   await page.getByRole("link", { name: "25", exact: true }).click();
@@ -123,8 +123,8 @@ test("days and pages of analytics are links and a form", async ({ page, emulator
   await page.getByRole("link", { name: "Previous" }).click();
   await expect(page.getByText("Rows 1 to 25")).toBeVisible();
 
-  const [from, to] = [new URL(page.url()).searchParams.get("from") ?? "", new URL(page.url()).searchParams.get("to") ?? ""];
   await page.getByText("Custom range").click();
+  const from = await page.getByLabel("From", { exact: true }).inputValue();
   await page.getByLabel("From", { exact: true }).fill(from);
   await page.getByLabel("to", { exact: true }).fill(from);
   await page.getByRole("button", { name: "Show" }).click();
@@ -133,7 +133,6 @@ test("days and pages of analytics are links and a form", async ({ page, emulator
   const rows = page.locator("tr[data-path]");
   await expect(rows).toHaveCount(25);
   expect(await rows.evaluateAll((rows) => rows.map((row) => row.getAttribute("data-path")))).toEqual(pages);
-  expect(from < to).toBe(true);
 });
 
 test("refusal has a message and keeps text and pages", async ({ page }) => {
