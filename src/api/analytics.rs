@@ -50,10 +50,7 @@ pub async fn views(
 ) -> Result<FetchedPageViews, AppError> {
     let (caller, state) = guard::of::<GetViews>()?;
     let project = caller.project(&project)?;
-    let span = match days {
-        Some(name) => Span::parse(&name, state.today())?,
-        None => Days::parse(from.as_deref(), to.as_deref(), state.today())?.into(),
-    };
+    let span = Span::of(days.as_deref(), from.as_deref(), to.as_deref(), state.today())?;
     let range = span.days().map(Days::range);
     let query = PageViewsQuery::new(project, range, Paging::parse(limit, offset)?);
     let (views, person) = (&state.page_views, &caller.user.id);

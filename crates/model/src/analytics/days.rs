@@ -31,6 +31,19 @@ impl Span {
     /// The name of [`Span::AllTime`] in URLs and saved views.
     pub const ALL_TIME: &str = "all";
 
+    /// Parses the fields of a query. A name precedes the ends.
+    pub fn of(
+        name: Option<&str>,
+        from: Option<&str>,
+        to: Option<&str>,
+        today: Day,
+    ) -> Result<Self, ParseError> {
+        match name {
+            Some(name) => Self::parse(name, today),
+            None => Days::parse(from, to, today).map(Self::Days).map_err(|error| error.to_string().into()),
+        }
+    }
+
     /// Parses the name of a preset, or [`Self::ALL_TIME`].
     pub fn parse(name: &str, today: Day) -> Result<Self, ParseError> {
         match name.trim() {

@@ -102,13 +102,10 @@ impl AnalyticsQuery {
     }
 
     fn span(given: impl Fn(&str) -> Option<String>, today: Day) -> Result<Span, (ParseError, TypedDays)> {
-        if let Some(name) = given(DAYS) {
-            return Span::parse(&name, today)
-                .map_err(|problem| (problem, TypedDays { from: None, to: None }));
-        }
-        let (from, to) = (given("from"), given("to"));
-        let days = Days::parse(from.as_deref(), to.as_deref(), today);
-        days.map(Span::from).map_err(|error| (error.to_string().into(), TypedDays { from, to }))
+        let name = given(DAYS);
+        let [from, to] = ["from", "to"].map(|end| given(end).filter(|_| name.is_none()));
+        let span = Span::of(name.as_deref(), from.as_deref(), to.as_deref(), today);
+        span.map_err(|problem| (problem, TypedDays { from, to }))
     }
 
     /// The filters for which any text is valid.
@@ -170,6 +167,16 @@ impl AnalyticsQuery {
 
     pub fn is_of_all_time(&self) -> bool {
         self.days == Span::AllTime
+    }
+
+    /// An error for a part of the pages over all time: only the platform counts that, and only all pages together.
+    pub fn must_have_figures(&self) -> Result<(), ParseError> {
+        match self.is_of_all_time() && self.needs_history() {
+            true => Err(
+                "All time has the figures of all pages together. Choose days for a page, a folder, a search or a tab.".into(),
+            ),
+            false => Ok(()),
+        }
     }
 
     /// The query string of a saved view: its first page, without chosen pages.

@@ -18,10 +18,6 @@ use model::id::ProjectId;
 use model::page_views::FetchedPageViews;
 use model::paging::Paging;
 
-/// Why all time has no figures of a part of the pages.
-pub(super) const OF_ALL_PAGES: &str =
-    "All time has the figures of all pages together. Choose days for a page, a folder, a search or a tab.";
-
 /// The reports of the analytics page.
 #[derive(Clone)]
 pub struct Reports {
@@ -134,9 +130,7 @@ impl ReportRequest<'_> {
 
     /// Totals and pages of everything that the platform has counted.
     async fn all_time(&self) -> Result<AllTimeReport, AppError> {
-        if self.query.needs_history() {
-            return Err(AppError::bad_input(OF_ALL_PAGES));
-        }
+        self.query.must_have_figures()?;
         let views = self.views(None).await?;
         let since = self.services.history.counted_since(self.project).await?;
         Ok(AllTimeReport { views, since })

@@ -1,6 +1,5 @@
 //! The analytics page's queries as stored in saved views.
 
-use super::report::OF_ALL_PAGES;
 use model::analytics::query::AnalyticsQuery;
 use model::day::Day;
 use model::error::AppError;
@@ -17,9 +16,7 @@ pub fn to_saved(today: Day, query_string: &str) -> Result<String, AppError> {
     Paging::parse(Some(query.limit), Some(query.offset()))?;
     query.folder.as_deref().map(Folder::parse).transpose()?;
     Selection::parse(query.path.as_deref())?;
-    if query.is_of_all_time() && query.needs_history() {
-        return Err(AppError::bad_input(OF_ALL_PAGES));
-    }
+    query.must_have_figures()?;
     let saved = query.to_saved();
     if saved.len() > QUERY_MAX_BYTES {
         return Err(AppError::bad_input("This view is too long to save. Use a shorter search or path."));

@@ -146,7 +146,7 @@ impl History {
     /// The missing days of a range, without days in the future or outside of the retention.
     pub async fn missing(&self, project: &ProjectId, range: DayRange) -> Result<Missing, AppError> {
         let now = self.clock.now();
-        let retained_from = self.first_retained().filter(|first| range.from() < *first);
+        let retained_from = self.retained_from(range);
         let none = Missing { days: 0, calls: 0, requested: 0, scheduled: 0, retained_from };
         let Some(range) = self.fetchable(range, now) else { return Ok(none) };
         let days = self.days_missing(project, range).await?;
@@ -183,7 +183,7 @@ impl History {
 
     /// The error for a range whose missing days cannot all be fetched, because it begins before the retained days.
     pub fn not_fetchable(&self, range: DayRange, error: AppError) -> AppError {
-        match self.first_retained().filter(|first| range.from() < *first) {
+        match self.retained_from(range) {
             Some(first) if error.code == ErrorCode::NotInHistory => AppError::new(
                 ErrorCode::NotInHistory,
                 format!(
@@ -195,9 +195,10 @@ impl History {
         }
     }
 
-    /// The first day that is not removed yet; `None` if none is removed.
-    pub fn first_retained(&self) -> Option<Day> {
-        retention::first_day(self.retained_days(), self.clock.now())
+    /// The first day that is stored, if the range begins before it.
+    fn retained_from(&self, range: DayRange) -> Option<Day> {
+        let first = retention::first_day(self.retained_days(), self.clock.now())?;
+        (range.from() < first).then_some(first)
     }
 
     /// Requests that days of a range are fetched first.

@@ -15,9 +15,8 @@ use serde::Deserialize;
 use crate::request::error_response::{ErrorResponse, in_words};
 use crate::state::AppState;
 use model::analytics::choice::Order;
-use model::analytics::days::{Days, Span};
+use model::analytics::days::Span;
 use model::audit::{Action, AuditEvent};
-use model::day::Day;
 use model::error::AppError;
 use model::paging::Paging;
 use service::analytics::export::ExportKind;
@@ -61,7 +60,8 @@ async fn export(request: ExportRequest, format: Format) -> Result<Response, Erro
         fields.map_err(|_| AppError::bad_input("Each field of the address may occur only once."))?;
     let project = caller.project(&project)?;
     let today = state.today();
-    let span = fields.span(today)?;
+    let name = fields.days.as_deref().filter(|name| !name.is_empty());
+    let span = Span::of(name, fields.from.as_deref(), fields.to.as_deref(), today)?;
     let query = TableQuery::new(project.clone(), span.until(today)?, Paging::default())
         .narrowed(fields.q.as_deref(), fields.folder.as_deref())?
         .sorted(Order::parse(fields.sort.as_deref())?)
@@ -72,15 +72,6 @@ async fn export(request: ExportRequest, format: Format) -> Result<Response, Erro
     let event = AuditEvent::new(Action::Export).in_project(&project).with_detail(&export.name);
     state.store.record_often(caller.authority(), &event).await?;
     Ok(file(&export.name, format, export.body, permit))
-}
-
-impl Fields {
-    fn span(&self, today: Day) -> Result<Span, AppError> {
-        match self.days.as_deref().filter(|name| !name.is_empty()) {
-            Some(name) => Ok(Span::parse(name, today)?),
-            None => Ok(Days::parse(self.from.as_deref(), self.to.as_deref(), today)?.into()),
-        }
-    }
 }
 
 /// A download named `name`, which must not need quoting. `permit` is released when the body was sent or the client
