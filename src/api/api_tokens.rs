@@ -60,6 +60,15 @@ pub async fn create_token(
     flash::respond(TOKENS, outcome)
 }
 
+/// Replaces the caller's token with the id `token`; the `secret` in the response is the new one, shown once. The old one works for 24 more
+/// hours. `password` as for a new token.
+#[server(prefix = "/api", endpoint = "tokens/rotate")]
+pub async fn rotate_token(token: String, password: Option<String>) -> Result<Confirmation, AppError> {
+    let (caller, state) = guard::of::<RotateToken>()?;
+    let outcome = state.api_tokens.rotate(&caller, &token.parse()?, password.unwrap_or_default()).await;
+    flash::respond(TOKENS, outcome)
+}
+
 /// Revokes the caller's token with the id `token`.
 #[server(prefix = "/api", endpoint = "tokens/revoke")]
 pub async fn revoke_token(token: String) -> Result<Confirmation, AppError> {

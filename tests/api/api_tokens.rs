@@ -4,6 +4,7 @@ mod command;
 mod managing;
 mod notices;
 mod requests;
+mod rotation;
 
 use std::time::Duration;
 

@@ -104,6 +104,9 @@ pub struct ExpiringToken {
 /// The notices before the expiry of a token, as days before it.
 pub const NOTICE_DAYS: [u32; 2] = [14, 3];
 
+/// How long a token works after it was replaced.
+pub const ROTATION_SECONDS: i64 = DAY_SECONDS;
+
 /// How many tokens a page lists.
 pub const LISTED_MAX: u32 = 1_000;
 
@@ -218,6 +221,11 @@ impl fmt::Display for Scopes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.iter().map(Scope::as_str).collect::<Vec<_>>().join(","))
     }
+}
+
+/// Whether a token that expires at `expires_at` has its first notice.
+pub fn expires_soon(expires_at: Timestamp, now: Timestamp) -> bool {
+    notices_due(expires_at, now) > 0
 }
 
 /// When the notices of a token are due that expires at `expires_at`.

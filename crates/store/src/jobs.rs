@@ -2,6 +2,7 @@
 
 pub mod archive_and_tags;
 pub mod batches;
+pub mod changes;
 pub mod details;
 mod direct_projects;
 pub mod drafts;

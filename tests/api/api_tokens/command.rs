@@ -51,6 +51,23 @@ async fn command_creates_lists_and_revokes_a_token() {
 }
 
 #[tokio::test]
+async fn command_replaces_a_token() {
+    let app = TestApp::start().await;
+    let old = created(&app, &["--scopes", "jobs:read", "--projects", "docs"]);
+    let listed = token(&app, &["list"]).stdout;
+    let id = listed.split_whitespace().next().unwrap();
+    let rotated = token(&app, &["rotate", id]);
+    assert_eq!(rotated.code, Some(0), "{rotated:?}");
+    let new = rotated.stdout.trim_end();
+    assert!(new.starts_with("dkt_") && new != old && rotated.stderr.contains("works until"), "{rotated:?}");
+    for text in [old.as_str(), new] {
+        assert_eq!(project_ids(&app, text).await, ["docs"]);
+    }
+    let nowhere = token(&app, &["rotate", "01a22503-26ea-769a-accb-cac177b2ccae"]);
+    assert!(nowhere.code == Some(1) && nowhere.stderr.contains("docket token list"), "{nowhere:?}");
+}
+
+#[tokio::test]
 async fn command_refuses_what_the_owner_may_not_do() {
     let app = TestApp::start().await;
     let ada = app.sign_in("ada").await;

@@ -8,10 +8,14 @@ use sha2::{Digest, Sha256};
 use model::ParseError;
 use model::id::ProjectId;
 use model::job_query::JobQuery;
+use store::jobs::changes::ChangePosition;
 use store::jobs::list::Cursor;
 
-/// Bytes of a cursor's content: a direction and four numbers.
-const CONTENT: usize = 1 + 4 * 8;
+/// Bytes of the content of a cursor of the list: a direction and four numbers.
+const CONTENT: usize = 1 + 4 * NUMBER;
+/// Bytes of the content of a cursor of changes: three numbers.
+const CONTENT_OF_CHANGES: usize = 3 * NUMBER;
+const NUMBER: usize = 8;
 const DIGEST: usize = 6;
 
 /// Binds cursors to one list.
@@ -33,8 +37,7 @@ impl Seal {
             [cursor.top, cursor.changed_at, cursor.number, i64::try_from(cursor.before).unwrap_or(i64::MAX)];
         let mut bytes = vec![u8::from(cursor.backward)];
         bytes.extend(numbers.iter().flat_map(|number| number.to_be_bytes()));
-        bytes.extend(self.digest(&bytes));
-        URL_SAFE_NO_PAD.encode(bytes)
+        self.sealed(bytes)
     }
 
     pub(super) fn read(&self, text: &str) -> Result<Cursor, ParseError> {
@@ -42,29 +45,54 @@ impl Seal {
             .ok_or_else(|| "That page of the list does not exist. Start again from the first page.".into())
     }
 
-    fn parse(&self, text: &str) -> Option<Cursor> {
-        let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
-        let (content, digest) = bytes.split_at_checked(CONTENT)?;
-        if digest != self.digest(content) {
-            return None;
-        }
-        let (direction, numbers) = content.split_first()?;
-        let number = |at: usize| {
-            let bytes = numbers.get(at * 8..at * 8 + 8)?;
-            Some(i64::from_be_bytes(bytes.try_into().ok()?)).filter(|number| *number >= 0)
+    pub(super) fn write_change(&self, position: ChangePosition) -> String {
+        let ChangePosition { after, first_top, restored_at } = position;
+        self.sealed([after, first_top, restored_at].iter().flat_map(|number| number.to_be_bytes()).collect())
+    }
+
+    pub(super) fn read_change(&self, text: &str) -> Result<ChangePosition, ParseError> {
+        let position = || {
+            let content = self.opened(text, CONTENT_OF_CHANGES)?;
+            let [after, first_top, restored_at] = numbers(&content)?;
+            Some(ChangePosition { after, first_top, restored_at })
         };
-        Some(Cursor {
-            backward: *direction == 1,
-            top: number(0)?,
-            changed_at: number(1)?,
-            number: number(2)?,
-            before: number(3)?.unsigned_abs(),
+        position().ok_or_else(|| {
+            "This cursor does not belong to this list. Send it with the fields of the first request, or start again without a cursor."
+                .into()
         })
+    }
+
+    fn parse(&self, text: &str) -> Option<Cursor> {
+        let content = self.opened(text, CONTENT)?;
+        let (direction, rest) = content.split_first()?;
+        let [top, changed_at, number, before] = numbers(rest)?;
+        let before = before.unsigned_abs();
+        Some(Cursor { backward: *direction == 1, top, changed_at, number, before })
+    }
+
+    fn sealed(&self, mut content: Vec<u8>) -> String {
+        content.extend(self.digest(&content));
+        URL_SAFE_NO_PAD.encode(content)
+    }
+
+    /// The content of a cursor, if it has this many bytes and belongs to the list.
+    fn opened(&self, text: &str, bytes: usize) -> Option<Vec<u8>> {
+        let sealed = URL_SAFE_NO_PAD.decode(text).ok()?;
+        let (content, digest) = sealed.split_at_checked(bytes)?;
+        (digest == self.digest(content)).then(|| content.to_vec())
     }
 
     fn digest(&self, content: &[u8]) -> Vec<u8> {
         self.0.clone().chain_update(content).finalize()[..DIGEST].to_vec()
     }
+}
+
+/// As many numbers as `bytes` have. None is negative.
+fn numbers<const N: usize>(bytes: &[u8]) -> Option<[i64; N]> {
+    let (parts, rest) = bytes.as_chunks::<NUMBER>();
+    let numbers: Vec<i64> = parts.iter().map(|part| i64::from_be_bytes(*part)).collect();
+    let numbers: [i64; N] = numbers.try_into().ok()?;
+    (rest.is_empty() && numbers.iter().all(|number| *number >= 0)).then_some(numbers)
 }
 
 #[cfg(test)]
@@ -82,6 +110,16 @@ mod tests {
     fn cursor_survives_encoding_and_decoding() {
         let read = seal("docs", JobQuery::default()).map(|seal| seal.parse(&seal.write(POSITION)));
         assert_eq!(read, Some(Some(POSITION)));
+    }
+
+    #[test]
+    fn cursor_of_changes_survives_and_is_none_of_the_list() {
+        let position = ChangePosition { after: 7, first_top: 9, restored_at: 1_795_000_000_000 };
+        let Some(seal) = seal("docs", JobQuery::default()) else { panic!("no such project") };
+        let cursor = seal.write_change(position);
+        assert_eq!(seal.read_change(&cursor), Ok(position));
+        assert_eq!(seal.parse(&cursor), None);
+        assert!(seal.read_change(&seal.write(POSITION)).is_err());
     }
 
     #[test]

@@ -19,6 +19,7 @@ use model::id::{BatchId, InvalidId, JobId, ProjectId};
 use model::job::{Facets, FollowUp, Job, JobForm, JobPage, JobState, JobsOverview, ShownFollowUps};
 use model::job_query::JobQuery;
 use model::time::Timestamp;
+use store::jobs::changes::{ChangedJobs, LastChange};
 use store::jobs::drafts::{DraftKey, FormOf};
 use store::jobs::list::{JobFilter, JobPlaces, Listed, PAGE_JOBS, PageJobs, PageStart, Sections, Sort};
 use store::jobs::seen::Reader;
@@ -45,6 +46,10 @@ pub struct JobsWanted {
     pub page: Option<String>,
     pub created_from: Option<Timestamp>,
     pub created_before: Option<Timestamp>,
+    /// Only jobs whose states changed at this time or later. Then the list is in the order of changes, and goes on with later ones.
+    pub changed_from: Option<Timestamp>,
+    /// Whether the job is archived in Docket; `None` for all jobs.
+    pub archived: Option<bool>,
     pub page_jobs: PageJobs,
     pub cursor: Option<String>,
 }
@@ -53,26 +58,37 @@ impl JobsWanted {
     /// The filters besides the query. A cursor belongs to all of them.
     fn further_filters(&self) -> String {
         let millis = |at: Option<Timestamp>| at.map(|at| at.as_millis());
-        let times = (millis(self.created_from), millis(self.created_before));
-        format!("{:?} {times:?}", self.page)
+        let times = [self.created_from, self.created_before, self.changed_from].map(millis);
+        format!("{:?} {times:?} {:?}", self.page, self.archived)
     }
 }
 
 /// The jobs of a page, whose texts are not loaded yet.
 pub struct FoundJobs {
-    places: JobPlaces,
+    places: Places,
     seal: Seal,
+}
+
+enum Places {
+    Listed(JobPlaces),
+    Changed(ChangedJobs),
 }
 
 impl FoundJobs {
     /// Their ids, in order.
     pub fn ids(&self) -> Vec<JobId> {
-        self.places.jobs().cloned().collect()
+        match &self.places {
+            Places::Listed(places) => places.jobs().cloned().collect(),
+            Places::Changed(jobs) => jobs.jobs().cloned().collect(),
+        }
     }
 
-    /// The cursor of the page after the first `count` of them; `None` if no jobs follow.
+    /// The cursor of the page after the first `count` of them; `None` if no jobs follow. In the order of changes, later ones always follow.
     pub fn cursor_after(&self, count: usize) -> Option<String> {
-        self.places.cursor_after(count).map(|cursor| self.seal.write(cursor))
+        match &self.places {
+            Places::Listed(places) => places.cursor_after(count).map(|cursor| self.seal.write(cursor)),
+            Places::Changed(jobs) => Some(self.seal.write_change(jobs.position_after(count))),
+        }
     }
 }
 
@@ -171,15 +187,25 @@ impl Jobs {
     ) -> Result<FoundJobs, AppError> {
         let (query, filter) = parse(&wanted.query)?;
         let seal = Seal::of(project, &query).and(&wanted.further_filters());
-        let page_start = match wanted.cursor.as_deref() {
-            Some(cursor) => PageStart::At(seal.read(cursor)?),
-            None => PageStart::default(),
-        };
-        let JobsWanted { page, created_from, created_before, page_jobs, .. } = wanted;
+        let JobsWanted {
+            page, created_from, created_before, archived, page_jobs, changed_from, cursor, ..
+        } = wanted;
         let page = page.map(|page| self.page_of(project, &page)).transpose()?;
-        let filter = JobFilter { page, created_from, created_before, page_jobs, page_start, ..filter };
+        let filter = JobFilter { page, created_from, created_before, archived, page_jobs, ..filter };
         let filter = self.with_labels_of_pages(project, filter).await?;
-        let places = self.store.job_places(permit, project, &filter).await?;
+        let cursor = cursor.as_deref();
+        let places = match changed_from {
+            Some(since) => {
+                let position = cursor.map(|cursor| seal.read_change(cursor)).transpose()?;
+                let changed = self.store.changed_jobs(permit, project, &filter, since, position).await?;
+                Places::Changed(changed.ok_or_else(restored)?)
+            }
+            None => {
+                let page_start = cursor.map(|cursor| seal.read(cursor).map(PageStart::At)).transpose()?;
+                let filter = JobFilter { page_start: page_start.unwrap_or_default(), ..filter };
+                Places::Listed(self.store.job_places(permit, project, &filter).await?)
+            }
+        };
         Ok(FoundJobs { places, seal })
     }
 
@@ -187,6 +213,22 @@ impl Jobs {
     fn page_of(&self, project: &ProjectId, path: &str) -> Result<String, ParseError> {
         let page = self.written_page(project, path).ok().flatten();
         page.ok_or_else(|| "“page” must be the path of a page, such as /guides/auth.".into())
+    }
+
+    /// A text that differs whenever any job of the project, as programs see it, may have changed.
+    pub async fn version_of_list(&self, project: &ProjectId) -> Result<String, AppError> {
+        Ok(self.version(project, self.store.last_change(project).await?))
+    }
+
+    /// A text that differs whenever the job, as programs see it, may have changed.
+    pub async fn version_of(&self, project: &ProjectId, job: &JobId) -> Result<String, AppError> {
+        let change = self.store.last_change_of(project, job).await?;
+        Ok(self.version(project, change.ok_or_else(no_such_job)?))
+    }
+
+    fn version(&self, project: &ProjectId, change: LastChange) -> String {
+        let LastChange { number, restored_at } = change;
+        format!("{number}.{restored_at}.{}", self.is_direct(project))
     }
 
     /// Those of `jobs` that exist, as lists show them, in this order.
@@ -310,6 +352,12 @@ impl Jobs {
 
 fn no_such_job() -> AppError {
     AppError::not_found("That job does not exist in this project.")
+}
+
+fn restored() -> AppError {
+    AppError::conflict(
+        "Docket continues with a backup since this cursor was written. Start again without a cursor.",
+    )
 }
 
 /// The branch or the id of the job, if it is or begins with the search `q`: a row shows neither.

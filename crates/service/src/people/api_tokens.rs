@@ -14,7 +14,7 @@ use model::id::ApiTokenId;
 use model::name::is_plain;
 use model::user::{GivenProjects, Role};
 use store::Store;
-use store::accounts::api_tokens::{AddedToken, NewApiToken};
+use store::accounts::api_tokens::{AddedToken, NewApiToken, RotatedToken, TokenSecret};
 
 /// The fields of the form for a new token.
 #[derive(Debug)]
@@ -62,14 +62,12 @@ impl ApiTokens {
         fields: TokenFields<'_>,
         password: String,
     ) -> Result<Confirmation, AppError> {
-        let Caller { user, client_ip, .. } = caller;
+        let user = &caller.user;
         let name = checked_name(fields.name)?;
         must_permit(user.role, &fields.scopes)?;
         let projects = given(fields.projects, &caller.projects(), &GivenProjects::default())?;
         must_have_one(&projects)?;
-        if !user.password_hash.is_empty() {
-            self.current_password.check(user, *client_ip, password).await?;
-        }
+        self.check_password(caller, password).await?;
         let (token, now) = (TokenText::random(), self.clock.now());
         let new = NewApiToken {
             owner: user,
@@ -86,10 +84,41 @@ impl ApiTokens {
                 let sentence = "Token created. Copy it now: it is shown only once.";
                 Ok(Confirmation::new(sentence).with_secret(token.expose().to_owned()))
             }
-            AddedToken::NoOwner => {
-                Err(AppError::conflict("Your account cannot have API tokens. Accept your invitation first."))
-            }
+            AddedToken::NoOwner => Err(no_owner()),
         }
+    }
+
+    /// Replaces one of the caller's active tokens by a new one, which the confirmation has as its `secret`. The old one works for 24 more hours.
+    pub async fn rotate(
+        &self,
+        caller: &Caller,
+        token: &ApiTokenId,
+        password: String,
+    ) -> Result<Confirmation, AppError> {
+        self.check_password(caller, password).await?;
+        let text = TokenText::random();
+        let secret = TokenSecret { hash: &text.hash(), last_four: text.last_four() };
+        let owner = Some(caller.user.id.as_str());
+        match self.store.rotate_api_token(caller.authority(), token, owner, &secret).await? {
+            RotatedToken::Done { id, .. } => {
+                tracing::info!(token = %id, replaced = %token, owner = caller.user.name, "API token rotated");
+                let sentence = "Token rotated. Copy the new one now: it is shown only once. The old one works for 24 more hours.";
+                Ok(Confirmation::new(sentence).with_secret(text.expose().to_owned()))
+            }
+            RotatedToken::NotActive => Err(AppError::not_found(
+                "This token does not exist, or it expired or was revoked. Reload the page to see the current ones.",
+            )),
+            RotatedToken::NoOwner => Err(no_owner()),
+        }
+    }
+
+    /// A person with a password enters it, so that a stolen session creates no token.
+    async fn check_password(&self, caller: &Caller, password: String) -> Result<(), AppError> {
+        let Caller { user, client_ip, .. } = caller;
+        if user.password_hash.is_empty() {
+            return Ok(());
+        }
+        self.current_password.check(user, *client_ip, password).await
     }
 
     /// Revokes one of the caller's tokens.
@@ -116,6 +145,10 @@ impl ApiTokens {
         tracing::info!(%token, by = caller.user.name, "API token revoked");
         Ok(Confirmation::new("Token revoked. It no longer works."))
     }
+}
+
+fn no_owner() -> AppError {
+    AppError::conflict("Your account cannot have API tokens. Accept your invitation first.")
 }
 
 /// A name without spaces around it, in NFC.

@@ -6,7 +6,7 @@ use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 use super::admission::{self, Account};
 use super::users::{User, read_given};
 use crate::{Authority, Change, Store, StoreError, audit, instant, limits, new_id, optional_instant, word};
-use model::api_token::{ApiToken, Scopes, TokenState, notices_due};
+use model::api_token::{ApiToken, NOTICE_DAYS, ROTATION_SECONDS, Scopes, TokenState, notices_due};
 use model::audit::{Action, AuditEvent};
 use model::id::ApiTokenId;
 use model::limits::API_TOKENS;
@@ -34,6 +34,8 @@ pub struct NewApiToken<'a> {
 #[derive(Debug, Clone)]
 pub struct StoredApiToken {
     pub id: ApiTokenId,
+    pub name: String,
+    pub created_at: Timestamp,
     pub scopes: Scopes,
     pub projects: GivenProjects,
     pub expires_at: Timestamp,
@@ -49,6 +51,26 @@ pub enum AddedToken {
     NoOwner,
 }
 
+/// What is stored of the text of a token.
+pub struct TokenSecret<'a> {
+    pub hash: &'a str,
+    pub last_four: &'a str,
+}
+
+/// The result of [`Store::rotate_api_token`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RotatedToken {
+    Done {
+        id: ApiTokenId,
+        /// Until when the old token works.
+        works_until: Timestamp,
+    },
+    /// There is no such token, or it expired or was revoked.
+    NotActive,
+    /// As in [`AddedToken`].
+    NoOwner,
+}
+
 impl Store {
     /// Adds a token. Deletes the oldest revoked and expired ones of its owner beyond a limit.
     pub async fn add_api_token(
@@ -61,43 +83,61 @@ impl Store {
         if owner.and_then(Account::admitted).is_none() {
             return Ok(AddedToken::NoOwner);
         }
-        let active = sqlx::query_scalar(
-            "SELECT COUNT(*) FROM api_tokens WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > $2",
-        );
-        let active = active.bind(&new.owner.id).bind(now.as_millis()).fetch_one(&mut *tx).await?;
-        limits::leave_room(&API_TOKENS, active)?;
-        let id = new_id();
-        sqlx::query(
-            "INSERT INTO api_tokens (id, user_id, name, token_hash, last_four, scopes, projects, created_at, expires_at, notices_seen)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-        )
-        .bind(&id)
-        .bind(&new.owner.id)
-        .bind(new.name)
-        .bind(new.hash)
-        .bind(new.last_four)
-        .bind(new.scopes.to_string())
-        .bind(new.projects.to_string())
-        .bind(now.as_millis())
-        .bind(new.expires_at.as_millis())
-        // No notice of what its owner has just chosen.
-        .bind(i64::from(notices_due(new.expires_at, now)))
-        .execute(&mut *tx)
-        .await?;
-        let inactive: Vec<String> = sqlx::query_scalar(
-            "SELECT id FROM api_tokens WHERE user_id = $1 AND (revoked_at IS NOT NULL OR expires_at <= $2)
-             ORDER BY created_at DESC, id LIMIT 1000000 OFFSET $3",
-        )
-        .bind(&new.owner.id)
-        .bind(now.as_millis())
-        .bind(INACTIVE_OF_PERSON)
-        .fetch_all(&mut *tx)
-        .await?;
-        delete(&mut tx, &inactive).await?;
+        let id = insert(&mut tx, new, now).await?;
         let event = AuditEvent::new(Action::ApiTokenCreate).on(&id).with_detail(described(new));
         audit::record_often(&mut tx, &by, &event, now).await?;
         tx.commit().await?;
-        Ok(AddedToken::Done(id.parse().map_err(|_| StoreError::Corrupt(id))?))
+        Ok(AddedToken::Done(id))
+    }
+
+    /// Replaces an active token of the person `owner`, or (`None`) of anyone, by one with the same name, scopes, projects and time of validity. The old one
+    /// works for [`ROTATION_SECONDS`] more, so that its scripts can be changed meanwhile.
+    pub async fn rotate_api_token(
+        &self,
+        by: Authority<'_>,
+        id: &ApiTokenId,
+        owner: Option<&str>,
+        secret: &TokenSecret<'_>,
+    ) -> Result<RotatedToken, StoreError> {
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
+        let row = sqlx::query(
+            "SELECT * FROM api_tokens WHERE id = $1 AND ($2 = '' OR user_id = $2) AND revoked_at IS NULL AND expires_at > $3",
+        )
+        .bind(id.as_str())
+        .bind(owner.unwrap_or_default())
+        .bind(now.as_millis())
+        .fetch_optional(&mut *tx)
+        .await?;
+        let Some(row) = row else { return Ok(RotatedToken::NotActive) };
+        let owner = admission::account_in(&mut tx, &row.try_get::<String, _>("user_id")?).await?;
+        let Some(owner) = owner.and_then(Account::admitted) else { return Ok(RotatedToken::NoOwner) };
+        let (created_at, expires_at) = (instant(&row, "created_at")?, instant(&row, "expires_at")?);
+        let (name, old): (String, String) = (row.try_get("name")?, row.try_get("last_four")?);
+        let new = NewApiToken {
+            owner: &owner,
+            name: &name,
+            hash: secret.hash,
+            last_four: secret.last_four,
+            scopes: &word(&row, "scopes")?,
+            projects: &read_given(&row.try_get::<String, _>("projects")?)?,
+            expires_at: Timestamp::from_millis(
+                now.as_millis() + expires_at.as_millis() - created_at.as_millis(),
+            ),
+        };
+        let new_id = insert(&mut tx, &new, now).await?;
+        let works_until = now.plus_seconds(ROTATION_SECONDS).min(expires_at);
+        sqlx::query("UPDATE api_tokens SET expires_at = $2, notices_seen = $3 WHERE id = $1")
+            .bind(id.as_str())
+            .bind(works_until.as_millis())
+            // No notice of what its owner has just done.
+            .bind(i64::try_from(NOTICE_DAYS.len()).unwrap_or(i64::MAX))
+            .execute(&mut *tx)
+            .await?;
+        let detail = format!("{}, replaces …{old}, which works until {works_until}", described(&new));
+        let event = AuditEvent::new(Action::ApiTokenCreate).on(&new_id).with_detail(detail);
+        audit::record_often(&mut tx, &by, &event, now).await?;
+        tx.commit().await?;
+        Ok(RotatedToken::Done { id: new_id, works_until })
     }
 
     /// At most `most` tokens of a person, or (`None`) of everyone: those that are valid first, and the newest of them first.
@@ -123,7 +163,7 @@ impl Store {
     /// The token with this hash, and the account of its owner.
     pub async fn api_token(&self, hash: &str) -> Result<Option<(StoredApiToken, Account)>, StoreError> {
         let sql = format!(
-            "SELECT {}, t.id AS token_id, t.scopes AS token_scopes, t.projects AS token_projects, t.expires_at AS token_expires_at,
+            "SELECT {}, t.id AS token_id, t.name AS token_name, t.created_at AS token_created_at, t.scopes AS token_scopes, t.projects AS token_projects, t.expires_at AS token_expires_at,
                  t.revoked_at AS token_revoked_at, t.last_used_at AS token_last_used_at
              FROM api_tokens t JOIN users u ON u.id = t.user_id {} WHERE t.token_hash = $1",
             admission::COLUMNS,
@@ -133,6 +173,8 @@ impl Store {
         let Some(row) = row else { return Ok(None) };
         let token = StoredApiToken {
             id: word(&row, "token_id")?,
+            name: row.try_get("token_name")?,
+            created_at: instant(&row, "token_created_at")?,
             scopes: word(&row, "token_scopes")?,
             projects: read_given(&row.try_get::<String, _>("token_projects")?)?,
             expires_at: instant(&row, "token_expires_at")?,
@@ -187,6 +229,48 @@ impl Store {
         .await?;
         Ok(())
     }
+}
+
+/// Inserts a token, and deletes the oldest revoked and expired ones of its owner beyond a limit.
+async fn insert(
+    tx: &mut Transaction<'static, Any>,
+    new: &NewApiToken<'_>,
+    now: Timestamp,
+) -> Result<ApiTokenId, StoreError> {
+    let active = sqlx::query_scalar(
+        "SELECT COUNT(*) FROM api_tokens WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > $2",
+    );
+    let active = active.bind(&new.owner.id).bind(now.as_millis()).fetch_one(&mut **tx).await?;
+    limits::leave_room(&API_TOKENS, active)?;
+    let id = new_id();
+    sqlx::query(
+        "INSERT INTO api_tokens (id, user_id, name, token_hash, last_four, scopes, projects, created_at, expires_at, notices_seen)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+    )
+    .bind(&id)
+    .bind(&new.owner.id)
+    .bind(new.name)
+    .bind(new.hash)
+    .bind(new.last_four)
+    .bind(new.scopes.to_string())
+    .bind(new.projects.to_string())
+    .bind(now.as_millis())
+    .bind(new.expires_at.as_millis())
+    // No notice of what its owner has just chosen.
+    .bind(i64::from(notices_due(new.expires_at, now)))
+    .execute(&mut **tx)
+    .await?;
+    let inactive: Vec<String> = sqlx::query_scalar(
+        "SELECT id FROM api_tokens WHERE user_id = $1 AND (revoked_at IS NOT NULL OR expires_at <= $2)
+         ORDER BY created_at DESC, id LIMIT 1000000 OFFSET $3",
+    )
+    .bind(&new.owner.id)
+    .bind(now.as_millis())
+    .bind(INACTIVE_OF_PERSON)
+    .fetch_all(&mut **tx)
+    .await?;
+    delete(tx, &inactive).await?;
+    id.parse().map_err(|_| StoreError::Corrupt(id))
 }
 
 /// Deletes tokens together with their cells of the rate limit.

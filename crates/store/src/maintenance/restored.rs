@@ -56,6 +56,10 @@ impl Store {
         .bind(now.as_millis())
         .execute(&mut *tx)
         .await?;
+        sqlx::query("UPDATE project_changes SET restored_at = $1")
+            .bind(now.as_millis())
+            .execute(&mut *tx)
+            .await?;
         let sessions = count(&mut tx, "SELECT COUNT(*) FROM sessions WHERE user_id IS NOT NULL").await?;
         for ended in [
             "DELETE FROM sessions",

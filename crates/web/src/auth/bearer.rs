@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, COOKIE, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -20,7 +20,7 @@ use super::gate::Passed;
 use super::{client_ip, guard};
 use crate::request::problem::Problem;
 use crate::state::AppState;
-use model::api_token::Scope;
+use model::api_token::{Scope, expires_soon};
 use model::audit::{Action, Actor, AuditEvent};
 use model::error::AppError;
 use model::id::ProjectId;
@@ -35,6 +35,9 @@ use store::authorization::Authorization;
 
 /// The challenge for a token that is not valid.
 const INVALID: &str = "Bearer error=\"invalid_token\"";
+
+/// When the token expires, such as `2026-12-10T10:00:00Z`, if that is within 14 days.
+const TOKEN_EXPIRES: HeaderName = HeaderName::from_static("docket-token-expires");
 
 /// After a request that took this long, the token is checked once more before the response is sent.
 const LONG: Duration = Duration::from_secs(1);
@@ -121,6 +124,21 @@ impl TokenCaller {
         self.token.scopes.permitted(self.caller.user.role)
     }
 
+    /// What a response may say about the token.
+    pub fn token(&self) -> &StoredApiToken {
+        &self.token
+    }
+
+    /// Adds the header `Docket-Token-Expires` if the token expires soon.
+    fn add_expiry(&self, headers: &mut HeaderMap) {
+        let expires_at = self.token.expires_at;
+        if expires_soon(expires_at, self.state.clock.now())
+            && let Ok(expires_at) = HeaderValue::try_from(expires_at.to_string())
+        {
+            headers.insert(TOKEN_EXPIRES, expires_at);
+        }
+    }
+
     /// For a request that took time: fails if the token or the access of its owner changed meanwhile.
     pub async fn must_still_be_valid(&self) -> Result<(), Problem> {
         let state = &self.state;
@@ -165,6 +183,7 @@ pub async fn authenticate(
     request.extensions_mut().insert(caller.clone());
     let mut response = respond(&caller, request, next).await;
     add_limits(response.headers_mut(), rest);
+    caller.add_expiry(response.headers_mut());
     response.extensions_mut().insert(Passed { person: caller.caller.user.id.clone(), is_refresh: false });
     response
 }
@@ -263,7 +282,6 @@ fn fault(state: &AppState, token: &StoredApiToken, owner: &Account) -> Option<&'
 }
 
 impl TokenCaller {
-    /// Records a refused request in the audit log.
     /// Records the refusal of a response that is being sent.
     pub async fn note_refused(&self) {
         if let Some(reason) = self.refused.get() {

@@ -111,6 +111,7 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
             "/api/tokens/create",
             "/api/tokens/list",
             "/api/tokens/revoke",
+            "/api/tokens/rotate",
             "/api/upstream/budgets",
         ],
     ),

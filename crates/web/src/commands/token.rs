@@ -13,7 +13,7 @@ use model::user::{GivenProjects, Project};
 use service::auth::api_token::TokenText;
 use service::people;
 use service::people::api_tokens::{checked_name, must_have_one, must_permit};
-use store::accounts::api_tokens::{AddedToken, NewApiToken};
+use store::accounts::api_tokens::{AddedToken, NewApiToken, RotatedToken, TokenSecret};
 use store::accounts::users::User;
 use store::{Authority, Store};
 
@@ -39,6 +39,11 @@ pub enum Action {
     },
     /// List all tokens, one per line: id, last four characters, state, owner, scopes, projects, expiry, last use, name
     List,
+    /// Replace a token by one with the same scopes, projects and time of validity, and print it; the old one works for 24 more hours
+    Rotate {
+        /// The id, as docket token list prints it
+        id: ApiTokenId,
+    },
     /// Revoke a token from its next request on
     Revoke {
         /// The id, as docket token list prints it
@@ -59,10 +64,7 @@ pub async fn token(
     let now = work.now();
     match action {
         Action::Create { user, name, scopes, projects, days } => {
-            ensure!(
-                !is_discarded(),
-                "standard output is closed or discarded: nobody would see the token, so none was created"
-            );
+            somebody_must_see_it()?;
             let name = checked_name(&name).map_err(anyhow::Error::msg)?;
             let owner = store.user_by_name(&user).await?;
             let owner = owner
@@ -80,13 +82,23 @@ pub async fn token(
                 expires_at: days.after(now),
             };
             match store.add_api_token(by, &new).await? {
-                AddedToken::Done(id) => {
-                    if !print_secret(token.expose()) {
-                        store.revoke_api_token(by, &id, None).await?;
-                        inform(&format!("nobody can have seen the token {id}, so it is revoked"));
-                    }
-                }
+                AddedToken::Done(id) => print_or_revoke(&store, by, &token, &id).await?,
                 AddedToken::NoOwner => bail!("{user} is disabled, or has not accepted the invitation yet"),
+            }
+        }
+        Action::Rotate { id } => {
+            somebody_must_see_it()?;
+            let token = TokenText::random();
+            let secret = TokenSecret { hash: &token.hash(), last_four: token.last_four() };
+            match store.rotate_api_token(by, &id, None, &secret).await? {
+                RotatedToken::Done { id: new, works_until } => {
+                    print_or_revoke(&store, by, &token, &new).await?;
+                    inform(&format!("the token {id} works until {works_until}"));
+                }
+                RotatedToken::NotActive => {
+                    bail!("there is no active token {id}; docket token list shows all tokens")
+                }
+                RotatedToken::NoOwner => bail!("the owner of the token {id} is disabled"),
             }
         }
         Action::List => {
@@ -104,6 +116,28 @@ pub async fn token(
         }
     }
     store.close().await;
+    Ok(())
+}
+
+fn somebody_must_see_it() -> anyhow::Result<()> {
+    ensure!(
+        !is_discarded(),
+        "standard output is closed or discarded: nobody would see the token, so none was created"
+    );
+    Ok(())
+}
+
+/// Prints a new token. One that cannot be printed is revoked.
+async fn print_or_revoke(
+    store: &Store,
+    by: Authority<'_>,
+    token: &TokenText,
+    id: &ApiTokenId,
+) -> anyhow::Result<()> {
+    if !print_secret(token.expose()) {
+        store.revoke_api_token(by, id, None).await?;
+        inform(&format!("nobody can have seen the token {id}, so it is revoked"));
+    }
     Ok(())
 }
 

@@ -14,6 +14,7 @@ mod page_views;
 mod pull_requests;
 mod sending;
 mod templates;
+mod version;
 
 use std::sync::LazyLock;
 
@@ -42,7 +43,9 @@ use crate::request::problem::{self, Problem, ProblemBody};
 use crate::state::AppState;
 use model::api_token::Scope;
 use model::error::AppError;
-use model::id::ProjectId;
+use model::id::{ApiTokenId, ProjectId};
+use model::time::Timestamp;
+use store::accounts::api_tokens::StoredApiToken;
 
 /// Where clients of MCP look for a server of OAuth and register with it, and what is beside `/mcp`. Nothing is there: a redirect to the sign-in page
 /// would be taken for an answer.
@@ -83,6 +86,7 @@ pub(super) fn routes(state: &AppState) -> Router<AppState> {
 /// The endpoints that need a token, with their description.
 fn endpoints() -> OpenApiRouter<AppState> {
     OpenApiRouter::with_openapi(Description::openapi())
+        .routes(routes!(get_token))
         .routes(routes!(list_projects))
         .routes(routes!(jobs::list_jobs, jobs::start_job))
         .routes(routes!(jobs::get_job))
@@ -116,7 +120,7 @@ pub fn reference(origin: &str) -> String {
     info(title = "Docket", description = "Jobs of a documentation agent, and page views. Send an API token of /account/tokens in the header `Authorization: Bearer dkt_…`. Errors are `application/problem+json` (RFC 9457). Each token can send 60 requests a minute, and 30 at once."),
     servers((url = "/")),
     components(schemas(ProblemBody)),
-    tags((name = "Jobs"), (name = "Page views"), (name = "Pull requests"), (name = "Templates"), (name = "Projects"), (name = "Budgets")),
+    tags((name = "Jobs"), (name = "Page views"), (name = "Pull requests"), (name = "Templates"), (name = "Projects"), (name = "Budgets"), (name = "Token")),
     security(("token" = [])),
     modifiers(&BearerTokens)
 )]
@@ -149,6 +153,36 @@ struct TokenProject {
     /// The scopes of the token that the role of its owner permits.
     #[schema(inline)]
     scopes: Vec<Scope>,
+}
+
+/// The token of the request.
+#[derive(Serialize, ToSchema)]
+struct Token {
+    #[schema(value_type = String)]
+    id: ApiTokenId,
+    name: String,
+    /// The name of its owner.
+    owner: String,
+    /// Its scopes that the role of its owner permits.
+    #[schema(inline)]
+    scopes: Vec<Scope>,
+    /// The ids of its projects that its owner may see.
+    #[schema(value_type = Vec<String>)]
+    projects: Vec<ProjectId>,
+    created_at: Timestamp,
+    expires_at: Timestamp,
+}
+
+/// The token of the request: what it may do, and until when. Needs no scope.
+///
+/// From 14 days before it expires, every response to a request with the token has the header `Docket-Token-Expires`.
+#[utoipa::path(get, path = "/api/v1/token", tag = "Token",
+    responses((status = OK, body = Token, description = "The token."), ReadErrors))]
+async fn get_token(Extension(caller): Extension<TokenCaller>) -> Json<Token> {
+    let StoredApiToken { id, name, created_at, expires_at, .. } = caller.token().clone();
+    let projects = caller.projects().into_iter().map(|project| project.id).collect();
+    let owner = caller.caller().user.name.clone();
+    Json(Token { id, name, owner, scopes: caller.scopes(), projects, created_at, expires_at })
 }
 
 /// The projects of the token, in the configured order.

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use super::token_table::token_table;
+use super::token_table::{TokenTable, token_table};
 use crate::api::api_tokens::{RevokeAnyToken, all_tokens};
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
@@ -21,7 +21,14 @@ pub fn AllTokens() -> impl IntoView {
         let list = if tokens.is_empty() {
             view! { <p class="none group">"No API tokens yet."</p> }.into_any()
         } else {
-            let table = token_table("All API tokens", &tokens, &projects, true, RevokeAnyToken::PATH);
+            let table = token_table(&TokenTable {
+                name: "All API tokens",
+                tokens: &tokens,
+                projects: &projects,
+                has_owners: true,
+                revoke: RevokeAnyToken::PATH,
+                rotation: None,
+            });
             let more = (tokens.len() == LISTED_MAX as usize)
                 .then(|| view! { <p class="hint">"There may be more: " <code>"docket token list"</code> " prints all tokens."</p> });
             view! { {table} {more} }.into_any()

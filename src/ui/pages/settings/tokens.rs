@@ -4,8 +4,8 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use super::access_fields::{ProjectWords, project_fields};
-use super::token_table::token_table;
-use crate::api::api_tokens::{CreateToken, RevokeToken, own_tokens};
+use super::token_table::{Rotation, TokenTable, password_field, token_table};
+use crate::api::api_tokens::{CreateToken, RevokeToken, RotateToken, own_tokens};
 use crate::ui::components::form::{post_form, submit_button};
 use crate::ui::pages::outcome::{outcome, outcome_of};
 use crate::ui::pages::page_head::page_head;
@@ -18,7 +18,8 @@ use model::user::Project;
 #[component]
 pub fn Tokens() -> impl IntoView {
     let not_created = request::flash(CreateToken::PATH).filter(|message| message.outcome.is_err());
-    let message = outcome_of(&[CreateToken::PATH, RevokeToken::PATH]).filter(|_| not_created.is_none());
+    let message = outcome_of(&[CreateToken::PATH, RotateToken::PATH, RevokeToken::PATH])
+        .filter(|_| not_created.is_none());
     let introduction = view! {
         <span>
             "With a token, a script calls the "
@@ -32,7 +33,14 @@ pub fn Tokens() -> impl IntoView {
         let list = if own.tokens.is_empty() {
             view! { <p class="none group">"No API tokens yet. Create one below."</p> }.into_any()
         } else {
-            token_table("API tokens", &own.tokens, &own.projects, false, RevokeToken::PATH)
+            token_table(&TokenTable {
+                name: "API tokens",
+                tokens: &own.tokens,
+                projects: &own.projects,
+                has_owners: false,
+                revoke: RevokeToken::PATH,
+                rotation: Some(Rotation { endpoint: RotateToken::PATH, needs_password: own.has_password }),
+            })
         };
         Ok(view! { {message} {list} {form(&own, not_created.as_ref())} }.into_any())
     });
@@ -44,19 +52,7 @@ fn form(own: &OwnTokens, refused: Option<&FlashMessage>) -> AnyView {
     let typed = |name: &str| refused.map_or("", |refused| refused.typed(name)).to_owned();
     let days = Some(typed("days")).filter(|days| !days.is_empty());
     let days = days.unwrap_or_else(|| TokenDays::default().to_string());
-    let password = own.has_password.then(|| {
-        view! {
-            <label class="field-label" for="token-password">"Your password"</label>
-            <input
-                id="token-password"
-                class="field"
-                type="password"
-                name="password"
-                autocomplete="current-password"
-                required
-            />
-        }
-    });
+    let password = own.has_password.then(|| password_field("token-password".to_owned()));
     let fields = view! {
         <label class="field-label" for="token-name">"Name"</label>
         <input

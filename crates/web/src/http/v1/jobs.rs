@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::Path;
+use axum::extract::{Path, RawQuery};
 use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
@@ -13,10 +13,11 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::changed_job::{ChangedJob, FollowedUpJob, SentFollowUp, SentJob};
-use super::errors::{ChangeErrors, PromptErrors, ReadErrors};
+use super::errors::{ChangeErrors, CursorErrors, PromptErrors, ReadErrors};
 use super::input::{Body, Fields, IdempotencyKey};
 use super::job_body::{FollowUpBody, JobBody};
 use super::long_list::{LongBody, loaded};
+use super::version::{IfNoneMatch, KnownVersions, NotModified, Version};
 use crate::auth::bearer::TokenCaller;
 use crate::request::problem::Problem;
 use base::nfc::nfc;
@@ -73,6 +74,11 @@ pub(super) struct ListJobs {
     pub(super) created_after: Option<Timestamp>,
     /// Only jobs created before this time.
     pub(super) created_before: Option<Timestamp>,
+    /// Only jobs whose states changed at this time or later. They are in the order of their changes, and the cursor goes on with later changes.
+    pub(super) changed_after: Option<Timestamp>,
+    /// Whether jobs that are archived in Docket are listed.
+    #[param(inline, default = "no")]
+    pub(super) archived: Option<Archived>,
     /// 1 to 100 jobs.
     #[param(minimum = 1, maximum = 100, default = 50)]
     pub(super) limit: Option<usize>,
@@ -80,11 +86,31 @@ pub(super) struct ListJobs {
     pub(super) cursor: Option<String>,
 }
 
+/// Whether a list has the jobs that are archived in Docket.
+#[derive(Clone, Copy, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Archived {
+    #[default]
+    No,
+    Yes,
+    Any,
+}
+
+impl Archived {
+    fn filter(self) -> Option<bool> {
+        match self {
+            Self::No => Some(false),
+            Self::Yes => Some(true),
+            Self::Any => None,
+        }
+    }
+}
+
 /// A page of jobs, the newest first.
 #[derive(Serialize, ToSchema)]
 pub(super) struct JobsPage {
     jobs: Vec<JobBody>,
-    /// `null` on the last page.
+    /// `null` on the last page. With `changed_after`, never `null`: later changes follow.
     next_cursor: Option<String>,
 }
 
@@ -158,14 +184,26 @@ pub(super) struct Wait {
     wait: Option<u64>,
 }
 
-/// The jobs of a project, the newest first. Jobs archived in Docket are omitted.
-#[utoipa::path(get, path = "/api/v1/projects/{project}/jobs", tag = TAG, params(("project" = String, Path), ListJobs),
-    responses((status = OK, body = JobsPage, description = "A page of jobs."), ReadErrors))]
+/// The jobs of a project, the newest first. Jobs archived in Docket are omitted by default.
+///
+/// To follow all changes, send `changed_after` and `archived=any`, and keep `next_cursor` when a page is empty: a later request with it and the same
+/// fields has each job that changed since, at least once, with its state, follow-ups, tags and pull request. A job that retention removed is not
+/// reported. After a backup was restored, the cursor is refused (409): start again without one.
+#[utoipa::path(get, path = "/api/v1/projects/{project}/jobs", tag = TAG, params(("project" = String, Path), ListJobs, IfNoneMatch),
+    responses((status = OK, body = JobsPage, description = "A page of jobs.", headers(("ETag" = String, description = "Changes whenever the response may have changed."))), NotModified, ReadErrors, CursorErrors))]
 pub(super) async fn list_jobs(
     Extension(caller): Extension<TokenCaller>,
     Path(project): Path<String>,
+    known: KnownVersions,
+    RawQuery(query): RawQuery,
     Fields(wanted): Fields<ListJobs>,
 ) -> Result<Response, Problem> {
+    let readable = readable(&caller, &project)?;
+    let version = caller.state().jobs.version_of_list(&readable).await?;
+    let version = Version::of(&[readable.as_str(), &version, query.as_deref().unwrap_or_default()])?;
+    if known.has(&version) {
+        return Ok(version.not_modified());
+    }
     let Found { jobs, permit } = found(&caller, &project, wanted).await?;
     let ids = jobs.ids();
     let next = NextPage { next_cursor: jobs.cursor_after(ids.len()) };
@@ -178,7 +216,8 @@ pub(super) async fn list_jobs(
             Ok::<Vec<JobBody>, AppError>(jobs.into_iter().map(JobBody::from).collect())
         }
     });
-    LongBody::object(&next, "jobs", items.boxed())?.under(under).respond(StatusCode::OK, &caller).await
+    let body = LongBody::object(&next, "jobs", items.boxed())?.under(under);
+    Ok(version.mark(body.respond(StatusCode::OK, &caller).await?))
 }
 
 /// Starts a job. With the same `Idempotency-Key`, the first response is sent again and nothing is started.
@@ -207,14 +246,27 @@ pub(super) async fn start_job(
 
 /// A job. With `wait`, the response is sent when the job has ended, or after that time; earlier if the server restarts.
 #[utoipa::path(get, path = "/api/v1/projects/{project}/jobs/{job}", tag = TAG,
-    params(OfJob, Wait),
-    responses((status = OK, body = JobBody, description = "The job."), ReadErrors))]
+    params(OfJob, Wait, IfNoneMatch),
+    responses((status = OK, body = JobBody, description = "The job.", headers(("ETag" = String, description = "Changes whenever the response may have changed."))), NotModified, ReadErrors))]
 pub(super) async fn get_job(
     Extension(caller): Extension<TokenCaller>,
     Path(OfJob { project, job }): Path<OfJob>,
+    known: KnownVersions,
     Fields(Wait { wait }): Fields<Wait>,
 ) -> Result<Response, Problem> {
-    respond(&caller, StatusCode::OK, get(&caller, &project, &job, wait).await?).await
+    let readable = readable(&caller, &project)?;
+    if wait.is_some() {
+        get(&caller, &project, &job, wait).await?;
+    }
+    // Before the job is read: a version that is older than the job costs a request, and one that is newer would hide a change.
+    let id = job.parse().map_err(AppError::from)?;
+    let version = caller.state().jobs.version_of(&readable, &id).await?;
+    let version = Version::of(&[readable.as_str(), &job, &version])?;
+    if known.has(&version) {
+        return Ok(version.not_modified());
+    }
+    let response = respond(&caller, StatusCode::OK, get(&caller, &project, &job, None).await?).await?;
+    Ok(version.mark(response))
 }
 
 /// Sends a follow-up to a job. With the same `Idempotency-Key`, the first response is sent again and nothing is sent.
@@ -298,6 +350,8 @@ impl ListJobs {
             page: self.page,
             created_from: self.created_after,
             created_before: self.created_before,
+            changed_from: self.changed_after,
+            archived: self.archived.unwrap_or_default().filter(),
             page_jobs,
             cursor: self.cursor,
         })
@@ -386,9 +440,14 @@ pub(super) async fn find(
     Ok(JobsPage { jobs, next_cursor: found.cursor_after(count) })
 }
 
-async fn found(caller: &TokenCaller, project: &str, wanted: ListJobs) -> Result<Found, Problem> {
+/// The project, if the token permits reading its jobs.
+fn readable(caller: &TokenCaller, project: &str) -> Result<ProjectId, Problem> {
     caller.needs(Scope::JobsRead)?;
-    let project = caller.project(project)?;
+    caller.project(project)
+}
+
+async fn found(caller: &TokenCaller, project: &str, wanted: ListJobs) -> Result<Found, Problem> {
+    let project = readable(caller, project)?;
     let wanted = wanted.parse()?;
     let permit = caller.caller().query_permit().await?;
     let jobs = caller.state().jobs.find(&permit, &project, wanted).await?;
@@ -402,8 +461,7 @@ pub(super) async fn get(
     job: &str,
     wait: Option<u64>,
 ) -> Result<Job, Problem> {
-    caller.needs(Scope::JobsRead)?;
-    let project = caller.project(project)?;
+    let project = readable(caller, project)?;
     let wait = Duration::from_secs(wait.unwrap_or_default());
     if wait > WAIT_MAX {
         return Err(AppError::bad_input("“wait” is at most 60 seconds.").into());
