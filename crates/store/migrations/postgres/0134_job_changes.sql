@@ -11,7 +11,7 @@ INSERT INTO project_changes (project, revision, last_change)
 SELECT project, 1, MAX(number) FROM listed_jobs GROUP BY project
 ON CONFLICT (project) DO UPDATE SET last_change = excluded.last_change;
 
-CREATE INDEX listed_by_change ON listed_jobs (project, change);
+CREATE INDEX listed_by_change_number ON listed_jobs (project, change);
 
 -- Gives the job the next number. The row of the project stays locked until the transaction ends, so numbers become visible in their order.
 CREATE FUNCTION note_change(changed TEXT) RETURNS VOID LANGUAGE plpgsql AS $$

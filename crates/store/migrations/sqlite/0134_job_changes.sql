@@ -11,7 +11,7 @@ INSERT INTO project_changes (project, revision, last_change)
 SELECT project, 1, MAX(number) FROM listed_jobs WHERE TRUE GROUP BY project
 ON CONFLICT (project) DO UPDATE SET last_change = excluded.last_change;
 
-CREATE INDEX listed_by_change ON listed_jobs (project, change);
+CREATE INDEX listed_by_change_number ON listed_jobs (project, change);
 
 -- Setting a change to its own value gives the job the next number.
 CREATE VIEW job_changes AS SELECT job_id, project, change FROM listed_jobs;
