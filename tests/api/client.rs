@@ -1,6 +1,7 @@
 //! `docket job` and `docket views`: the command line client.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -8,9 +9,10 @@ use wiremock::{Mock, MockServer, Request, ResponseTemplate, matchers};
 
 use crate::api_tokens::create;
 use crate::helpers::{
-    Act, Archive, Finished, Installation, New, RawUpstream, Settings, TestApp, Written, day, days, job_with,
-    json, remote_job, rows, steady, steady_text,
+    Act, Archive, Finished, Installation, New, RawUpstream, Settings, TestApp, Written, day, days, intent,
+    job_with, json, remote_job, rows, steady, steady_text,
 };
+use crate::tracking::{frozen, lose};
 
 const DOCUMENT: &str = include_str!("../../docs/automate/ci.md");
 
@@ -151,6 +153,73 @@ async fn exit_code_names_the_outcome_of_a_job() {
     let app = TestApp::with(settings).await;
     let unknown = Machine::of(&app).await.run(&["job", "start", "--project", "docs", "Fix typos"]);
     assert_eq!(unknown.code, Some(4), "{unknown:?}");
+}
+
+/// Docket stopped tracking it, so that nobody knows how it ended.
+#[tokio::test]
+async fn lost_job_exits_4_at_once() {
+    let app = TestApp::with(frozen()).await;
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"))).await;
+    let machine = Machine::of(&app).await;
+    let start = ["job", "start", "--project", "docs", "--key", "run-1", "Fix typos"];
+    let job = machine.json(&start);
+    let show = ["job", "show", "--project", "docs", job["id"].as_str().unwrap()];
+    assert_eq!(machine.run(&show).code, Some(0), "it is active");
+    lose(&app, &app.operator().await, &job).await;
+    for arguments in [show.to_vec(), [&show[..], &["--wait"]].concat(), [&start[..], &["--wait"]].concat()] {
+        let finished = machine.run(&arguments);
+        assert_eq!(finished.code, Some(4), "{finished:?}");
+        assert!(finished.stdout.contains("does not know this job"), "{finished:?}");
+        assert!(!finished.stderr.contains("has not ended"), "{finished:?}");
+    }
+}
+
+#[tokio::test]
+async fn follow_up_is_awaited_although_the_platform_reports_the_end_before() {
+    for (end, code) in [("completed", 0), ("failed", 3)] {
+        let app = app_with("completed").await;
+        let machine = Machine::of(&app).await;
+        let job = machine.json(&["job", "start", "--project", "docs", "--wait", "Fix typos"]);
+        let done = ResponseTemplate::new(200).set_body_json(remote_job("job_1", "completed"));
+        app.upstream.on_follow_up(done).await;
+        let reads = AtomicUsize::new(0);
+        let reported = move |_: &Request| {
+            let word = ["completed", "active", end][(reads.fetch_add(1, Ordering::Relaxed) / 3).min(2)];
+            ResponseTemplate::new(200).set_body_json(remote_job("job_1", word))
+        };
+        app.upstream.on_read(reported).await;
+        let id = job["id"].as_str().unwrap();
+        let finished = machine.run(&["job", "follow-up", "--project", "docs", "--wait", id, "And links"]);
+        assert_eq!(finished.code, Some(code), "{finished:?}");
+        let end = format!("{id}  {end}");
+        assert!(finished.stdout.lines().any(|line| line == end), "{finished:?}");
+        let reads = app.upstream.reads().await;
+        assert!(reads > 6, "it ended after {reads} polls");
+    }
+}
+
+#[tokio::test]
+async fn exit_code_of_a_follow_up_is_its_own() {
+    let app = app_with("completed").await;
+    let machine = Machine::of(&app).await;
+    let job = machine.json(&["job", "start", "--project", "docs", "--wait", "Fix typos"]);
+    let id = job["id"].as_str().unwrap();
+    let otto = app.sign_in("otto").await;
+    for (mine, theirs, code) in [(200, 422, 0), (422, 200, 3), (502, 422, 4), (422, 502, 3)] {
+        let key = format!("--key=run-{mine}-{theirs}");
+        let answer = |status| ResponseTemplate::new(status).set_body_json(remote_job("job_1", "active"));
+        let follow_up = ["job", "follow-up", "--project", "docs", &key, id, "And links"];
+        app.upstream.on_follow_up(answer(mine)).await;
+        assert_eq!(machine.run(&follow_up).code, Some(code), "{mine}");
+        app.upstream.on_follow_up(answer(theirs)).await;
+        otto.follow_up(&job, "And words", &intent()).await;
+        let again = machine.run(&follow_up);
+        assert_eq!(again.code, Some(code), "{mine} {theirs}: {again:?}");
+        if code != 0 {
+            let awaited = machine.run(&[&follow_up[..], &["--wait"]].concat());
+            assert_eq!(awaited.code, Some(code), "it is not awaited: {awaited:?}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -16,12 +16,12 @@ fn at(instant: &str) -> Clock {
 }
 
 /// Polls every 3 seconds of a frozen clock.
-fn frozen() -> Settings {
+pub(crate) fn frozen() -> Settings {
     Settings { clock: at(MORNING), poll_interval: Duration::from_secs(3), ..Settings::default() }
 }
 
 /// Longer than a pause of 3 seconds with its jitter.
-const NEXT_READ: Duration = Duration::from_millis(3_601);
+pub(crate) const NEXT_READ: Duration = Duration::from_millis(3_601);
 
 /// Longer than the longest pause with its jitter.
 const SLOWEST_READ: Duration = Duration::from_secs(361);
@@ -88,7 +88,7 @@ async fn words_of_docket_in_a_status_are_no_events_of_docket() {
     }
 }
 
-async fn badge(operator: &Browser, job: &Value) -> Value {
+pub(crate) async fn badge(operator: &Browser, job: &Value) -> Value {
     let jobs = job["id"].as_str().unwrap();
     operator.post_json("/api/jobs/statuses", &[("project", "docs"), ("jobs", jobs)]).await[0].clone()
 }
@@ -98,7 +98,7 @@ async fn check(person: &Browser, job: &Value) -> crate::helpers::TestResponse {
 }
 
 /// Advances the clock, and waits for the resulting poll.
-async fn poll_after(app: &TestApp, pause: Duration) {
+pub(crate) async fn poll_after(app: &TestApp, pause: Duration) {
     let before = app.upstream.reads().await;
     app.clock().advance(pause);
     until("a read", async || {
@@ -124,16 +124,37 @@ async fn missing(app: &TestApp) {
 /// A job that the upstream no longer has.
 async fn lost(app: &TestApp, operator: &Browser) -> Value {
     let job = started(app, operator).await;
+    lose(app, operator, &job).await;
+    job
+}
+
+/// The upstream loses the only job.
+pub(crate) async fn lose(app: &TestApp, operator: &Browser, job: &Value) {
     respond_with(app, unknown_job()).await;
     poll_after(app, NEXT_READ).await;
     missing(app).await;
     app.clock().advance(Duration::from_secs(73));
     until("the job is lost", async || {
         app.state().jobs.poll_due().await.unwrap();
-        (badge(operator, &job).await["status"] == "not found").then_some(())
+        (badge(operator, job).await["status"] == "not found").then_some(())
     })
     .await;
-    job
+}
+
+/// Polls the only job, which does not end, until Docket stops tracking it. Sessions expire meanwhile.
+pub(crate) async fn never_end(app: &TestApp, job: &Value) {
+    respond_with(app, status_response("active")).await;
+    for _ in 0..=3 * 24 * 3_600 / SLOWEST_READ.as_secs() {
+        app.clock().advance(SLOWEST_READ);
+        app.state().jobs.poll_due().await.unwrap();
+    }
+    let operator = app.operator().await;
+    until("tracking ends", async || {
+        app.clock().advance(SLOWEST_READ);
+        app.state().jobs.poll_due().await.unwrap();
+        (badge(&operator, job).await["status"] == "no end").then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]

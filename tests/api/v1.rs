@@ -3,6 +3,8 @@
 mod abandoned;
 mod changes;
 mod description;
+mod ended;
+mod follow_ups;
 mod input;
 mod jobs;
 mod late_body;
@@ -51,7 +53,7 @@ impl Script {
         response.json()
     }
 
-    async fn post(&self, path: &str, key: &str, body: &Value) -> TestResponse {
+    pub(crate) async fn post(&self, path: &str, key: &str, body: &Value) -> TestResponse {
         let request = self.request(Method::POST, path).header("idempotency-key", key).json(body);
         self.client.send(request).await
     }

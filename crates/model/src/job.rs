@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::api_token::ExpiringToken;
 use crate::draft::OtherDraft;
-use crate::id::{BatchId, IntentId, JobId, ProjectId};
+use crate::id::{BatchId, IntentId, JobId, MessageId, ProjectId};
 use crate::pull_request::{PullRequest, PullRequestFilter, PullRequestState, ReviewedJob};
 use crate::saved_template::UsedTemplate;
 use crate::time::Timestamp;
@@ -43,6 +43,9 @@ pub struct Job {
     /// Whether Docket still polls the upstream for it.
     #[serde(default)]
     pub tracked: bool,
+    /// Whether a follow-up is pending, or the platform accepted one and its status does not show yet that it works on it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub awaits_follow_up: bool,
     /// Whether the platform publishes the changes of its project without pull requests.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_direct: bool,
@@ -141,6 +144,7 @@ pub struct LinkedJob {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FollowUp {
+    pub id: MessageId,
     pub prompt: String,
     pub author: String,
     pub state: DeliveryState,
@@ -362,9 +366,14 @@ impl Job {
         u64::from(self.earlier_follow_ups) + self.follow_ups.len() as u64
     }
 
-    /// Whether its state can still change without a person.
+    /// Whether its state can still change without a person and without another prompt.
     pub fn is_moving(&self) -> bool {
         moves(self.state, self.tracked)
+    }
+
+    /// See [`has_ended`].
+    pub fn has_ended(&self) -> bool {
+        has_ended(self.state, self.tracked, self.awaits_follow_up)
     }
 
     /// Whether it opened no pull request, but a retry of it did.
@@ -461,6 +470,13 @@ pub const fn moves(state: JobState, tracked: bool) -> bool {
     }
 }
 
+/// Whether nothing happens to a job any more without a person, for all who wait for it: requests, lists, scripts and pages. Its state is final, or
+/// Docket stopped tracking it, and no follow-up is pending or was just accepted. Queued follow-ups of a job whose first prompt has an unknown outcome
+/// are not sent without a person.
+pub const fn has_ended(state: JobState, tracked: bool, awaits_follow_up: bool) -> bool {
+    !moves(state, tracked) && !(awaits_follow_up && state.is_accepted())
+}
+
 /// The first non-empty line of a prompt.
 pub fn title(prompt: &str) -> &str {
     prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("(no text)")
@@ -508,6 +524,22 @@ mod tests {
             ("javascript:/pull/1", None),
         ] {
             assert_eq!(pull_requests_of(one).as_deref(), all, "{one}");
+        }
+    }
+
+    /// Every state, tracked or not, with and without a follow-up that is pending or was just accepted.
+    #[test]
+    fn job_has_ended_if_nothing_happens_without_a_person() {
+        for state in JobState::ALL {
+            for (tracked, awaits) in [(false, false), (false, true), (true, false), (true, true)] {
+                let expected = match state.as_str() {
+                    "queued" | "sending" | "active" => false,
+                    "rejected" | "cancelled" | "unknown" => true,
+                    "completed" | "archived" | "failed" => !awaits,
+                    _ => !tracked && !awaits,
+                };
+                assert_eq!(has_ended(state, tracked, awaits), expected, "{state} {tracked} {awaits}");
+            }
         }
     }
 

@@ -7,6 +7,7 @@ mod delivery;
 pub mod drafts;
 pub mod filter;
 pub mod find;
+mod follow_ups;
 mod import;
 pub mod intent;
 mod notifications;

@@ -23,7 +23,9 @@ const ALL: &str = "/projects/docs/jobs?archived=any&limit=100";
 const SINCE_THEN: &str = "changed_after=2026-11-01T00:00:00Z&archived=any";
 
 /// A statement for each kind of change that a program sees, of the job whose id follows.
-const CHANGES: [&str; 12] = [
+const CHANGES: [&str; 14] = [
+    "UPDATE jobs SET follow_up_unseen = 1 - follow_up_unseen WHERE id = ",
+    "UPDATE jobs SET next_poll_at = CASE WHEN next_poll_at IS NULL THEN 99999999999999 END WHERE id = ",
     "UPDATE jobs SET reason = COALESCE(reason, '') || 'x' WHERE id = ",
     "UPDATE jobs SET outcome = CASE WHEN outcome = 'failed' THEN NULL ELSE 'failed' END WHERE id = ",
     "UPDATE jobs SET remote_status = COALESCE(remote_status, '') || 'x' WHERE id = ",

@@ -79,6 +79,13 @@ async fn responses_have_exactly_the_described_fields() {
     let body = json!({"prompt": "Fix typos", "tags": ["nightly"]});
     let job = script.post("/projects/docs/jobs", "first", &body).await.json();
     check(&description, "Job", &job);
+    app.upstream.accepts_follow_ups().await;
+    let messages = format!("/projects/docs/jobs/{}/messages", job["id"].as_str().unwrap());
+    let followed_up = script.post(&messages, "second", &json!({"prompt": "And links"})).await.json();
+    check_all(&description, "JobWithFollowUp", &followed_up);
+    let writer = Script::with(&app, &[("scopes", "jobs:write")]).await;
+    let short = writer.post(&messages, "second", &json!({"prompt": "And links"})).await.json();
+    check(&description, "FollowedUpJob", &short);
     check(&description, "JobsPage", &script.got("/projects/docs/jobs").await);
     check(&description, "ProjectList", &script.got("/projects").await);
     check(&description, "BudgetList", &script.got("/budgets").await);
@@ -95,6 +102,21 @@ fn check(description: &Value, name: &str, value: &Value) {
     let schema = &description["components"]["schemas"][name];
     assert!(schema.is_object(), "no schema {name}");
     check_schema(description, name, schema, value);
+}
+
+/// Checks an object with the fields of several schemas.
+#[track_caller]
+fn check_all(description: &Value, name: &str, value: &Value) {
+    let mut left = value.as_object().unwrap().clone();
+    for schema in description["components"]["schemas"][name]["allOf"].as_array().unwrap() {
+        let part = schema["$ref"].as_str().map(|reference| reference.rsplit('/').next().unwrap());
+        let described = part.map_or(schema, |part| &description["components"]["schemas"][part]);
+        for (field, schema) in described["properties"].as_object().unwrap() {
+            let value = left.remove(field).unwrap_or_else(|| panic!("{name} has no {field}: {value}"));
+            check_schema(description, field, schema, &value);
+        }
+    }
+    assert!(left.is_empty(), "{name}: {left:?} is not described");
 }
 
 #[track_caller]

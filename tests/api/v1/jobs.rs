@@ -12,21 +12,21 @@ use crate::api_tokens::problem;
 use crate::helpers::{Archive, New, Settings, TestApp, json, remote_job, steady, until};
 use crate::queue::per_hour;
 
-const JOBS: &str = "/projects/docs/jobs";
+pub(super) const JOBS: &str = "/projects/docs/jobs";
 
-async fn app() -> TestApp {
+pub(super) async fn app() -> TestApp {
     let app = TestApp::start().await;
     app.upstream.accepts_jobs().await;
     app
 }
 
-async fn started(script: &Script, key: &str, body: Value) -> Value {
+pub(super) async fn started(script: &Script, key: &str, body: Value) -> Value {
     let response = script.post(JOBS, key, &body).await;
     assert_eq!(response.status, 201, "{}", response.text);
     response.json()
 }
 
-fn path_of(job: &Value) -> String {
+pub(super) fn path_of(job: &Value) -> String {
     format!("{JOBS}/{}", job["id"].as_str().unwrap())
 }
 

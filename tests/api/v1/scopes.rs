@@ -40,9 +40,9 @@ async fn changes_show_no_text_to_a_token_without_reading() {
             }
             let body = response.json();
             let expected: &[&str] = if path.ends_with("/messages") {
-                &["id", "state", "follow_up_state"]
+                &["id", "state", "ended", "follow_up_id", "follow_up_state"]
             } else {
-                &["id", "state"]
+                &["id", "state", "ended"]
             };
             assert_eq!(fields(&body), expected.iter().copied().collect(), "{path}");
             assert!(!response.text.contains(SECRET), "{path}: {}", response.text);
@@ -66,14 +66,15 @@ async fn changes_show_no_text_to_a_token_without_reading() {
 }
 
 #[tokio::test]
-async fn archiving_shows_only_id_and_state_to_any_token() {
+async fn archiving_shows_no_text_to_any_token() {
     let app = TestApp::start().await;
     app.upstream.accepts_jobs().await;
     let script = Script::of(&app).await;
     let job = script.post(JOBS, "first", &json!({"prompt": "Fix typos"})).await.json();
     for action in ["archive", "restore"] {
         let response = script.act(&format!("{JOBS}/{}/{action}", job["id"].as_str().unwrap())).await;
-        assert_eq!(response.json(), json!({"id": job["id"], "state": "active"}), "{action}");
+        let expected = json!({"id": job["id"], "state": "active", "ended": false});
+        assert_eq!(response.json(), expected, "{action}");
     }
 }
 

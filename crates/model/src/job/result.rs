@@ -71,7 +71,7 @@ mod tests {
 
     fn job(follow_ups: usize, history: &[(u32, &str, Option<&str>)]) -> Job {
         let follow_up = serde_json::json!({
-            "prompt": "more", "author": "ada", "state": "accepted", "reason": null, "created_at": "2026-11-21T09:30:00Z",
+            "id": "01920000-0000-7000-8000-000000000001", "prompt": "more", "author": "ada", "state": "accepted", "reason": null, "created_at": "2026-11-21T09:30:00Z",
         });
         let history: Vec<_> = history
             .iter()

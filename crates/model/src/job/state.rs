@@ -94,11 +94,6 @@ impl JobState {
         matches!(self, Self::Queued | Self::Sending | Self::Active)
     }
 
-    /// Whether the upstream reported the end of the job.
-    pub const fn is_ended(self) -> bool {
-        matches!(self, Self::Completed | Self::Archived | Self::Failed)
-    }
-
     /// Whether the job failed, or was not accepted.
     pub const fn is_failure(self) -> bool {
         matches!(self, Self::Failed | Self::Rejected)

@@ -54,6 +54,12 @@ impl JobState {
         matches!(self, Self::Active | Self::Completed | Self::Archived | Self::Failed | Self::Other)
     }
 
+    /// Whether the change to `after` shows that the platform works on a follow-up: the job had ended before. If it had not, the new state may be the end
+    /// of an earlier prompt. Archiving a job is no work.
+    pub fn shows_follow_up(self, after: Self) -> bool {
+        !self.is_moving() && after != self && after != Self::Archived
+    }
+
     /// Whether a job in this state accepts follow-ups: the platform accepted the job, or may do so without a person. A
     /// follow-up waits while the first prompt is not sent.
     pub const fn accepts_follow_ups(self) -> bool {

@@ -204,6 +204,32 @@ fn follow_ups_depend_on_their_first_prompt() {
     assert_eq!(words(DeliveryState::may_be_queued_again), ["queued", "sending", "unknown"]);
 }
 
+/// The changes of an accepted job's state that show work on a follow-up.
+#[test]
+fn only_a_change_after_an_end_shows_a_follow_up() {
+    let accepted = || JobState::ALL.into_iter().filter(|state| state.is_accepted());
+    let shown = accepted().flat_map(|before| {
+        accepted()
+            .filter(move |after| before.shows_follow_up(*after))
+            .map(move |after| format!("{before} {after}"))
+    });
+    assert_eq!(
+        shown.collect::<Vec<_>>(),
+        [
+            "completed active",
+            "completed failed",
+            "completed other",
+            "archived active",
+            "archived completed",
+            "archived failed",
+            "archived other",
+            "failed active",
+            "failed completed",
+            "failed other",
+        ]
+    );
+}
+
 /// The arrows of a diagram, from lines such as `queued --> sending: claim`.
 fn arrows_of(diagram: &str) -> BTreeMap<(String, String), Vec<String>> {
     let arrows = diagram.lines().filter_map(|line| {

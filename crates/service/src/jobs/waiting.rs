@@ -118,7 +118,7 @@ impl Drop for Waiter {
 }
 
 impl Jobs {
-    /// A job, after its end or after `most`; at once if the process is about to stop. `person`: the id of the person who waits.
+    /// A job, after its end (see [`model::job::has_ended`]) or after `most`; at once if the process is about to stop. `person`: the id of the person who waits.
     pub async fn get_after_end(
         &self,
         project: &ProjectId,
@@ -127,7 +127,7 @@ impl Jobs {
         most: Duration,
     ) -> Result<Job, AppError> {
         let found = self.get(project, job).await?;
-        if most.is_zero() || !found.state.is_moving() || self.leaving.is_cancelled() {
+        if most.is_zero() || found.has_ended() || self.leaving.is_cancelled() {
             return Ok(found);
         }
         let mut waiter = self.waiting.begin(&found.id, person).ok_or_else(too_many)?;

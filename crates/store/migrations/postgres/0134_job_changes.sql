@@ -39,9 +39,9 @@ END $$;
 
 CREATE TRIGGER note_listed_job AFTER INSERT ON listed_jobs FOR EACH ROW EXECUTE FUNCTION note_part_of_job();
 CREATE TRIGGER note_changed_job
-AFTER UPDATE OF state, reason, changed_at, outcome, remote_id, remote_status, repository, git_ref, pr_link, pr_is_earlier, remote_created_at, archived_here_at ON jobs FOR EACH ROW
-WHEN ((NEW.state, NEW.reason, NEW.changed_at, NEW.outcome, NEW.remote_id, NEW.remote_status, NEW.repository, NEW.git_ref, NEW.pr_link, NEW.pr_is_earlier, NEW.remote_created_at, NEW.archived_here_at)
-    IS DISTINCT FROM (OLD.state, OLD.reason, OLD.changed_at, OLD.outcome, OLD.remote_id, OLD.remote_status, OLD.repository, OLD.git_ref, OLD.pr_link, OLD.pr_is_earlier, OLD.remote_created_at, OLD.archived_here_at))
+AFTER UPDATE OF state, reason, changed_at, outcome, remote_id, remote_status, repository, git_ref, pr_link, pr_is_earlier, remote_created_at, archived_here_at, next_poll_at, follow_up_unseen ON jobs FOR EACH ROW
+WHEN ((NEW.state, NEW.reason, NEW.changed_at, NEW.outcome, NEW.remote_id, NEW.remote_status, NEW.repository, NEW.git_ref, NEW.pr_link, NEW.pr_is_earlier, NEW.remote_created_at, NEW.archived_here_at, NEW.next_poll_at IS NULL, NEW.follow_up_unseen)
+    IS DISTINCT FROM (OLD.state, OLD.reason, OLD.changed_at, OLD.outcome, OLD.remote_id, OLD.remote_status, OLD.repository, OLD.git_ref, OLD.pr_link, OLD.pr_is_earlier, OLD.remote_created_at, OLD.archived_here_at, OLD.next_poll_at IS NULL, OLD.follow_up_unseen))
 EXECUTE FUNCTION note_job();
 CREATE TRIGGER note_message AFTER INSERT OR DELETE ON messages FOR EACH ROW EXECUTE FUNCTION note_part_of_job();
 CREATE TRIGGER note_changed_message AFTER UPDATE OF prompt, state, reason ON messages FOR EACH ROW

@@ -26,9 +26,9 @@ CREATE TRIGGER note_listed_job AFTER INSERT ON listed_jobs BEGIN
     UPDATE job_changes SET change = change WHERE job_id = new.job_id;
 END;
 CREATE TRIGGER note_changed_job
-AFTER UPDATE OF state, reason, changed_at, outcome, remote_id, remote_status, repository, git_ref, pr_link, pr_is_earlier, remote_created_at, archived_here_at ON jobs
-WHEN (new.state, new.reason, new.changed_at, new.outcome, new.remote_id, new.remote_status, new.repository, new.git_ref, new.pr_link, new.pr_is_earlier, new.remote_created_at, new.archived_here_at)
-    IS NOT (old.state, old.reason, old.changed_at, old.outcome, old.remote_id, old.remote_status, old.repository, old.git_ref, old.pr_link, old.pr_is_earlier, old.remote_created_at, old.archived_here_at)
+AFTER UPDATE OF state, reason, changed_at, outcome, remote_id, remote_status, repository, git_ref, pr_link, pr_is_earlier, remote_created_at, archived_here_at, next_poll_at, follow_up_unseen ON jobs
+WHEN (new.state, new.reason, new.changed_at, new.outcome, new.remote_id, new.remote_status, new.repository, new.git_ref, new.pr_link, new.pr_is_earlier, new.remote_created_at, new.archived_here_at, new.next_poll_at IS NULL, new.follow_up_unseen)
+    IS NOT (old.state, old.reason, old.changed_at, old.outcome, old.remote_id, old.remote_status, old.repository, old.git_ref, old.pr_link, old.pr_is_earlier, old.remote_created_at, old.archived_here_at, old.next_poll_at IS NULL, old.follow_up_unseen)
 BEGIN
     UPDATE job_changes SET change = change WHERE job_id = new.id;
 END;

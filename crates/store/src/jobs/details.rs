@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
-use super::job::{SELECT_JOB, badge, follow_up, job};
+use super::job::{badge, follow_up, job, select_job};
 use super::run_times::{began_and_ended, medians};
 use crate::dialect::{Dialect, parsed_json};
 use crate::platform::direct_projects::is_direct;
 use crate::pull_requests::{self, StoredPullRequest};
 use crate::{Store, StoreError, instant, optional_word, word};
-use model::id::{JobId, ProjectId, TemplateId};
+use model::id::{IntentId, JobId, MessageId, ProjectId, TemplateId};
 use model::job::{
-    EXCERPT_CHARS, FOLLOW_UPS_SHOWN, FollowUp, Job, LinkedJob, ShownFollowUps, TimelineEntry, TimelineState,
-    pull_requests_of, title,
+    DeliveryState, EXCERPT_CHARS, FOLLOW_UPS_SHOWN, FollowUp, Job, LinkedJob, ShownFollowUps, TimelineEntry,
+    TimelineState, pull_requests_of, title,
 };
 use model::pull_request::PullRequest;
 use model::saved_template::UsedTemplate;
@@ -29,6 +29,13 @@ const TIMELINE_MAX: u32 = 1_000;
 
 /// The maximum number of retries that a job shows.
 const RETRIES_MAX: u32 = 5;
+
+/// A follow-up that was sent, without its texts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SentFollowUp {
+    pub id: MessageId,
+    pub state: DeliveryState,
+}
 
 impl Store {
     /// A job with its last follow-ups and its timeline, as they were at one moment.
@@ -54,12 +61,11 @@ impl Store {
         shown: Option<ShownFollowUps>,
     ) -> Result<Option<Job>, StoreError> {
         let mut tx = self.begin_to_read().await?;
-        let row =
-            sqlx::query(sqlx::AssertSqlSafe(format!("{SELECT_JOB} WHERE j.id = $1 AND j.project = $2")))
-                .bind(id.as_str())
-                .bind(project.as_str())
-                .fetch_optional(&mut *tx)
-                .await?;
+        let row = sqlx::query(AssertSqlSafe(format!("{} WHERE j.id = $1 AND j.project = $2", select_job())))
+            .bind(id.as_str())
+            .bind(project.as_str())
+            .fetch_optional(&mut *tx)
+            .await?;
         let Some(row) = row else { return Ok(None) };
         let mut job = job(&row)?;
         (job.follow_ups, job.earlier_follow_ups) = match shown {
@@ -91,6 +97,20 @@ impl Store {
         most: u32,
     ) -> Result<(Vec<FollowUp>, u32), StoreError> {
         follow_ups(&mut *self.pool.acquire().await?, job, before, most.min(FOLLOW_UPS_MAX)).await
+    }
+
+    /// The id and the state of the follow-up that this author sent with this intent.
+    pub async fn sent_follow_up(
+        &self,
+        author_id: &str,
+        intent: &IntentId,
+    ) -> Result<Option<SentFollowUp>, StoreError> {
+        let row = sqlx::query("SELECT id, state FROM messages WHERE author_id = $1 AND intent = $2")
+            .bind(author_id)
+            .bind(intent.as_str())
+            .fetch_optional(&self.pool)
+            .await?;
+        row.map(|row| Ok(SentFollowUp { id: word(&row, "id")?, state: word(&row, "state")? })).transpose()
     }
 
     /// The median duration of the last jobs of the same template, or else of the project.
@@ -141,7 +161,7 @@ async fn shown_follow_ups(
     shown: ShownFollowUps,
 ) -> Result<Vec<FollowUp>, StoreError> {
     let query = format!(
-        "SELECT CASE WHEN m.position = $3 OR m.position IN (SELECT s.position FROM messages s
+        "SELECT m.id, CASE WHEN m.position = $3 OR m.position IN (SELECT s.position FROM messages s
              WHERE s.job_id = $1 AND s.position > 0 AND s.position < $2
              ORDER BY s.position DESC LIMIT {FOLLOW_UPS_SHOWN}) THEN m.prompt ELSE '' END AS prompt,
              u.name AS author, m.state, m.reason, m.created_at, m.attempt FROM messages m
@@ -164,7 +184,7 @@ async fn follow_ups(
     most: u32,
 ) -> Result<(Vec<FollowUp>, u32), StoreError> {
     let rows = sqlx::query(
-        "SELECT m.position, m.prompt, u.name AS author, m.state, m.reason, m.created_at, m.attempt FROM messages m
+        "SELECT m.id, m.position, m.prompt, u.name AS author, m.state, m.reason, m.created_at, m.attempt FROM messages m
          JOIN users u ON u.id = m.author_id WHERE m.job_id = $1 AND m.position > 0 AND m.position < $2
          ORDER BY m.position DESC LIMIT $3",
     )

@@ -1,8 +1,10 @@
 //! The row of a job, and the events of its timeline.
 
 use sqlx::any::AnyRow;
-use sqlx::{Any, Row, Transaction};
+use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
+use super::states::delivery_states;
+use crate::platform::direct_projects::is_direct;
 use crate::{Store, StoreError, instant, new_id, optional_instant, optional_word, word};
 use model::id::{JobId, ProjectId};
 use model::job::{
@@ -12,12 +14,25 @@ use model::time::Timestamp;
 
 /// The columns of `jobs` (as `j`) with the first message (as `m`) and its author (as `u`). Also who archived the job (as `a`), who dismissed it (as
 /// `d`), whether it needs attention, and whether the platform publishes the changes of its project directly.
-pub(crate) const SELECT_JOB: &str =
-    "SELECT j.*, m.prompt, m.attempt, u.name AS author, a.name AS archiver, d.name AS dismisser,
-         (SELECT COUNT(*) FROM direct_projects p WHERE p.project = j.project AND p.is_direct = 1) AS is_direct,
-         (SELECT l.attention FROM listed_jobs l WHERE l.job_id = j.id) AS attention FROM jobs j
-     JOIN messages m ON m.job_id = j.id AND m.position = 0 JOIN users u ON u.id = m.author_id
-     LEFT JOIN users a ON a.id = j.archived_by LEFT JOIN users d ON d.id = j.dismissed_by";
+pub(crate) fn select_job() -> String {
+    let (is_direct, awaits_follow_up) = (is_direct("j.project"), awaits_follow_up("j"));
+    format!(
+        "SELECT j.*, m.prompt, m.attempt, u.name AS author, a.name AS archiver, d.name AS dismisser, {is_direct} AS is_direct,
+             {awaits_follow_up} AS awaits_follow_up,
+             (SELECT l.attention FROM listed_jobs l WHERE l.job_id = j.id) AS attention FROM jobs j
+         JOIN messages m ON m.job_id = j.id AND m.position = 0 JOIN users u ON u.id = m.author_id
+         LEFT JOIN users a ON a.id = j.archived_by LEFT JOIN users d ON d.id = j.dismissed_by"
+    )
+}
+
+/// An expression: 1 if a follow-up of the job is pending, or the platform accepted one and its status does not show yet that it works on it; else 0.
+pub(crate) fn awaits_follow_up(job: &str) -> String {
+    let pending = delivery_states(DeliveryState::is_pending);
+    format!(
+        "CASE WHEN ({job}.next_poll_at IS NOT NULL AND {job}.follow_up_unseen = 1) OR EXISTS (
+             SELECT 1 FROM messages w WHERE w.job_id = {job}.id AND w.position > 0 AND w.state IN ({pending})) THEN 1 ELSE 0 END"
+    )
+}
 
 impl Store {
     /// Whether the job exists in the project.
@@ -54,6 +69,34 @@ pub(crate) fn badge(row: &AnyRow) -> Result<JobBadge, StoreError> {
         tracked: is_tracked(row)?,
         is_direct: row.try_get::<i64, _>("is_direct")? > 0,
     })
+}
+
+/// After the platform accepted a follow-up: records whether its answer, which changed the state from `before` to `after`, shows that it works on it. An
+/// earlier follow-up that is still to be shown comes first.
+pub(crate) async fn follow_up_accepted(
+    tx: &mut Transaction<'static, Any>,
+    job: &JobId,
+    before: JobState,
+    after: JobState,
+) -> Result<(), StoreError> {
+    let shown = if before.shows_follow_up(after) { "follow_up_unseen" } else { "1" };
+    sqlx::query(AssertSqlSafe(format!("UPDATE jobs SET follow_up_unseen = {shown} WHERE id = $1")))
+        .bind(job.as_str())
+        .execute(&mut **tx)
+        .await?;
+    Ok(())
+}
+
+/// After a poll that shows that the platform works on its follow-up.
+pub(crate) async fn follow_up_shown(
+    tx: &mut Transaction<'static, Any>,
+    job: &JobId,
+) -> Result<(), StoreError> {
+    sqlx::query("UPDATE jobs SET follow_up_unseen = 0 WHERE id = $1")
+        .bind(job.as_str())
+        .execute(&mut **tx)
+        .await?;
+    Ok(())
 }
 
 /// Starts tracking a job.
@@ -129,6 +172,7 @@ pub(crate) fn job(row: &AnyRow) -> Result<Job, StoreError> {
         created_at: instant(row, "created_at")?,
         changed_at: instant(row, "changed_at")?,
         tracked: is_tracked(row)?,
+        awaits_follow_up: row.try_get::<i64, _>("awaits_follow_up")? == 1,
         is_direct: row.try_get::<i64, _>("is_direct")? > 0,
         remote: remote(row)?,
         pull_request: None,
@@ -157,9 +201,10 @@ fn done_by(row: &AnyRow, at: &str, by: &str) -> Result<Option<LocalArchive>, Sto
     Ok(Some(LocalArchive { at, by: row.try_get::<Option<String>, _>(by)?.unwrap_or_default() }))
 }
 
-/// A row with the columns `prompt`, `author`, `state`, `reason`, `created_at` and `attempt`.
+/// A row with the columns `id`, `prompt`, `author`, `state`, `reason`, `created_at` and `attempt`.
 pub(crate) fn follow_up(row: &AnyRow) -> Result<FollowUp, StoreError> {
     Ok(FollowUp {
+        id: word(row, "id")?,
         prompt: row.try_get("prompt")?,
         author: row.try_get("author")?,
         state: word(row, "state")?,

@@ -154,6 +154,9 @@ async fn apply_one(
     }
     if let Some(accepted) = transition.accepted {
         job::track_from(tx, job, accepted.next_poll_at, now).await?;
+        if delivery.position > 0 {
+            job::follow_up_accepted(tx, job, before, after).await?;
+        }
     }
     let state = TimelineState::Delivery(to);
     job::record_event(tx, job.as_str(), delivery.position, now, &state, transition.text).await?;

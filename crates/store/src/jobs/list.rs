@@ -10,7 +10,6 @@ use super::filter::{after, order, select, up_to, with_status};
 use super::job;
 use super::listed_job::{ListedJob, columns};
 use super::seen::{self, Reader, Unread};
-use super::states::job_states;
 use crate::dialect::select::{ScanBy, Statement, sql_placeholders};
 use crate::dialect::{Dialect, read_json};
 use crate::platform::direct_projects::is_direct;
@@ -18,7 +17,7 @@ use crate::platform::notices::unseen_notices;
 use crate::{Store, StoreError, pull_requests, word};
 use base::query_permits::QueryPermit;
 use model::id::{JobId, ProjectId};
-use model::job::{FacetValues, Facets, Job, JobBadge, JobState};
+use model::job::{FacetValues, Facets, Job, JobBadge, JobState, has_ended};
 use model::time::Timestamp;
 
 pub use super::filter::{Cursor, JobFilter, PageJobs, PageStart, Sort};
@@ -334,12 +333,20 @@ impl Store {
         Ok(badges)
     }
 
-    /// Those of `jobs` that have ended.
+    /// Those of `jobs` that have ended: see [`has_ended`].
     pub async fn ended_jobs(&self, jobs: &[JobId]) -> Result<Vec<JobId>, StoreError> {
-        let moving = job_states(JobState::is_moving);
-        let after = format!(") AND state NOT IN ({moving})");
-        let rows = self.rows_of("SELECT id FROM jobs WHERE id IN (", jobs.iter(), &after).await?;
-        rows.iter().map(|row| word(row, "id")).collect()
+        let awaits_follow_up = job::awaits_follow_up("j");
+        let sql = format!(
+            "SELECT j.id, j.state, j.next_poll_at, {awaits_follow_up} AS awaits_follow_up FROM jobs j WHERE j.id IN ("
+        );
+        let mut ended = Vec::new();
+        for row in &self.rows_of(&sql, jobs.iter(), ")").await? {
+            let awaits_follow_up = row.try_get::<i64, _>("awaits_follow_up")? == 1;
+            if has_ended(word(row, "state")?, job::is_tracked(row)?, awaits_follow_up) {
+                ended.push(word(row, "id")?);
+            }
+        }
+        Ok(ended)
     }
 
     /// Rows of a statement with one list in parentheses, filled with `ids`.

@@ -2,11 +2,11 @@
 
 use serde::Deserialize;
 
-use super::job::earlier_outcome;
+use super::job::{awaits_follow_up, earlier_outcome};
 use crate::dialect::Dialect;
 use crate::platform::direct_projects::is_direct;
 use crate::pull_requests::{StoredPullRequest, pull_request_of};
-use model::id::{BatchId, JobId, ProjectId};
+use model::id::{BatchId, JobId, MessageId, ProjectId};
 use model::job::{
     DeliveryState, EXCERPT_CHARS, FOLLOW_UPS_LISTED, FollowUp, Job, JobState, LocalArchive, RemoteJob, cut,
 };
@@ -26,6 +26,7 @@ pub(crate) struct ListedJob {
     created_at: i64,
     changed_at: i64,
     next_poll_at: Option<i64>,
+    awaits_follow_up: i64,
     attempt: u32,
     batch: Option<BatchId>,
     archived_at: Option<i64>,
@@ -48,6 +49,7 @@ pub(crate) struct ListedJob {
 
 #[derive(Deserialize)]
 struct ListedFollowUp {
+    id: MessageId,
     position: i64,
     prompt: String,
     author: String,
@@ -63,7 +65,7 @@ pub(crate) fn columns(dialect: Dialect) -> String {
     let chars = EXCERPT_CHARS + 1;
     let follow_ups = dialect.json_rows(
         &format!(
-            "f.position, SUBSTR(f.prompt, 1, {chars}), (SELECT name FROM users WHERE id = f.author_id), f.state, f.reason, \
+            "f.id, f.position, SUBSTR(f.prompt, 1, {chars}), (SELECT name FROM users WHERE id = f.author_id), f.state, f.reason, \
              f.created_at, f.attempt"
         ),
         &format!(
@@ -76,9 +78,10 @@ pub(crate) fn columns(dialect: Dialect) -> String {
     let pull_request = pull_request_of(dialect, "j.id");
     format!(
         "j.id, j.project, SUBSTR(m.prompt, 1, {chars}), (SELECT name FROM users WHERE id = m.author_id), j.state, j.outcome, j.reason, \
-         j.created_at, j.changed_at, j.next_poll_at, m.attempt, j.batch_id, j.archived_here_at, \
+         j.created_at, j.changed_at, j.next_poll_at, {}, m.attempt, j.batch_id, j.archived_here_at, \
          (SELECT name FROM users WHERE id = j.archived_by), j.remote_id, j.remote_status, j.model, j.repository, j.git_ref, \
          j.pr_link, j.pr_is_earlier, {}, j.remote_created_at, j.remote_archived_at, {follow_ups}, {paths}, {tags}, {pull_request}",
+        awaits_follow_up("j"),
         is_direct("j.project")
     )
 }
@@ -102,6 +105,7 @@ impl From<ListedJob> for Job {
             created_at: Timestamp::from_millis(listed.created_at),
             changed_at: Timestamp::from_millis(listed.changed_at),
             tracked: listed.next_poll_at.is_some(),
+            awaits_follow_up: listed.awaits_follow_up == 1,
             is_direct: listed.is_direct > 0,
             remote: listed.remote_id.map(|id| RemoteJob {
                 id,
@@ -142,6 +146,7 @@ impl From<ListedFollowUp> for FollowUp {
     fn from(mut listed: ListedFollowUp) -> Self {
         cut(&mut listed.prompt);
         Self {
+            id: listed.id,
             prompt: listed.prompt,
             author: listed.author,
             state: listed.state,

@@ -217,7 +217,9 @@ async fn plan(
     missing_since: Option<Timestamp>,
 ) -> Result<bool, StoreError> {
     let planned = sqlx::query(
-        "UPDATE jobs SET next_poll_at = $3, missing_since = $4, revision = revision + 1 WHERE id = $1 AND revision = $2",
+        "UPDATE jobs SET next_poll_at = $3, missing_since = $4, revision = revision + 1,
+             follow_up_unseen = CASE WHEN CAST($3 AS BIGINT) IS NULL THEN 0 ELSE follow_up_unseen END
+         WHERE id = $1 AND revision = $2",
     )
     .bind(due.job.as_str())
     .bind(due.revision)

@@ -54,7 +54,6 @@ mod tests {
     #[test]
     fn lists_have_the_states_of_their_condition() {
         assert_eq!(job_states(JobState::is_open), "'active', 'queued', 'sending'");
-        assert_eq!(job_states(JobState::is_ended), "'archived', 'completed', 'failed'");
         assert_eq!(job_states(JobState::is_failure), "'failed', 'rejected'");
         assert_eq!(reported_results(), "'completed', 'failed'");
         assert_eq!(delivery_states(DeliveryState::is_pending), "'queued', 'sending'");

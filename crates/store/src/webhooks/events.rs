@@ -97,7 +97,7 @@ async fn insert(
     if webhooks.is_empty() {
         return Ok(());
     }
-    let row = sqlx::query(sqlx::AssertSqlSafe(format!("{} WHERE j.id = $1", job::SELECT_JOB)))
+    let row = sqlx::query(sqlx::AssertSqlSafe(format!("{} WHERE j.id = $1", job::select_job())))
         .bind(job.as_str())
         .fetch_one(&mut **tx)
         .await?;

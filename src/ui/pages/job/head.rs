@@ -36,7 +36,7 @@ pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
     let earlier = earlier.map(|_| view! { <span class="faint">"Earlier:"</span> });
     let is_dismissable = may_send && job.needs_attention;
     let dismiss = is_dismissable.then(|| dismiss(project, id));
-    let again = (may_send && !job.is_moving() && !offers_again(job)).then(|| again_link(job, "button"));
+    let again = (may_send && job.has_ended() && !offers_again(job)).then(|| again_link(job, "button"));
     let changes = may_send.then(|| {
         let undismiss = job.dismissed.as_ref().map(|_| undismiss(project, id));
         let template = links::template_of_job(project, id);

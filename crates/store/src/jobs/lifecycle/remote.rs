@@ -39,6 +39,9 @@ pub(crate) async fn polled(
     if polled.is_changed {
         write(tx, job, StateChange { before, after: state }, polled.remote, now).await?;
     }
+    if before.shows_follow_up(state) {
+        job::follow_up_shown(tx, job).await?;
+    }
     if polled.is_recorded {
         job::record_status(tx, job, polled.position, now, polled.remote).await?;
     }

@@ -5,6 +5,7 @@ use utoipa::ToSchema;
 
 use super::job_body::JobBody;
 use model::job::{DeliveryState, Job, JobState};
+use store::jobs::details::SentFollowUp as StoredFollowUp;
 
 /// A job that was changed.
 #[derive(Serialize, ToSchema)]
@@ -13,18 +14,43 @@ pub(super) struct ChangedJob {
     id: String,
     #[schema(inline)]
     state: JobState,
+    /// As that of a whole job.
+    ended: bool,
 }
 
-/// A job with a new follow-up.
+/// A job with a new follow-up: the description of a [`Changed<ChangedJob>`], whose parts cannot deny unknown fields each.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FollowedUpJob {
     id: String,
     #[schema(inline)]
     state: JobState,
-    /// The state of its last follow-up.
+    /// As that of a whole job.
+    ended: bool,
+    /// The id of the follow-up that the request sent, in `follow_ups` of the job.
+    follow_up_id: String,
+    /// Its state.
     #[schema(inline)]
-    follow_up_state: Option<DeliveryState>,
+    follow_up_state: DeliveryState,
+}
+
+/// A job, and the follow-up that the request sent.
+#[derive(Serialize)]
+pub(super) struct Changed<T> {
+    #[serde(flatten)]
+    pub(super) job: T,
+    #[serde(flatten)]
+    pub(super) follow_up: Option<SentPrompt>,
+}
+
+/// The follow-up that a request sent.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(super) struct SentPrompt {
+    /// The id of the follow-up that the request sent, in `follow_ups`.
+    follow_up_id: String,
+    /// Its state.
+    #[schema(inline)]
+    follow_up_state: DeliveryState,
 }
 
 /// The job with the scope `jobs:read`, otherwise its id and state.
@@ -36,24 +62,39 @@ pub(super) enum SentJob {
     Changed(ChangedJob),
 }
 
-/// The job with the scope `jobs:read`, otherwise its id and states.
+/// The job with the scope `jobs:read`, otherwise its id and states. Both name the follow-up that the request sent.
 #[expect(dead_code, reason = "the description has it, and jobs are streamed")]
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 pub(super) enum SentFollowUp {
-    Readable(Box<JobBody>),
+    Readable(Box<JobWithFollowUp>),
     FollowedUp(FollowedUpJob),
+}
+
+/// A job, and the follow-up that the request sent.
+#[derive(Serialize, ToSchema)]
+pub(super) struct JobWithFollowUp {
+    #[serde(flatten)]
+    job: JobBody,
+    #[serde(flatten)]
+    follow_up: SentPrompt,
 }
 
 impl From<&Job> for ChangedJob {
     fn from(job: &Job) -> Self {
-        Self { id: job.id.to_string(), state: job.state }
+        Self { id: job.id.to_string(), state: job.state, ended: job.has_ended() }
     }
 }
 
-impl From<&Job> for FollowedUpJob {
-    fn from(job: &Job) -> Self {
-        let follow_up_state = job.follow_ups.last().map(|follow_up| follow_up.state);
-        Self { id: job.id.to_string(), state: job.state, follow_up_state }
+impl From<StoredFollowUp> for SentPrompt {
+    fn from(StoredFollowUp { id, state }: StoredFollowUp) -> Self {
+        Self { follow_up_id: id.to_string(), follow_up_state: state }
+    }
+}
+
+impl SentPrompt {
+    /// Whether it is queued, or is being sent.
+    pub(super) const fn is_pending(&self) -> bool {
+        self.follow_up_state.is_pending()
     }
 }

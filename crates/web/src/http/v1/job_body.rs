@@ -16,6 +16,9 @@ pub(super) struct JobBody {
     project: String,
     #[schema(inline)]
     state: JobState,
+    /// Whether nothing happens to it any more without a person: its state is final, or Docket stopped tracking it, and no follow-up is pending or was
+    /// just accepted.
+    ended: bool,
     /// What an archived job was before: `completed` or `failed`; `null` in other states, or if Docket saw no outcome.
     #[schema(inline)]
     earlier_outcome: Option<JobState>,
@@ -63,6 +66,7 @@ pub(super) struct JobBody {
 #[derive(Serialize, ToSchema)]
 #[schema(as = FollowUp)]
 pub(super) struct FollowUpBody {
+    id: String,
     /// At most 500 characters in lists.
     prompt: String,
     author: String,
@@ -98,6 +102,7 @@ pub(super) struct PullRequestBody {
 
 impl From<Job> for JobBody {
     fn from(job: Job) -> Self {
+        let ended = job.has_ended();
         let path = links::job(job.project.as_str(), job.id.as_str());
         let published_directly = job.badge().is_published_directly();
         let platform_created_at = job.remote.as_ref().and_then(|remote| remote.created_at);
@@ -114,6 +119,7 @@ impl From<Job> for JobBody {
             id: job.id.to_string(),
             project: job.project.to_string(),
             state: job.state,
+            ended,
             earlier_outcome: job.earlier_outcome,
             platform_status,
             reason: job.reason,
@@ -152,8 +158,8 @@ impl JobBody {
 
 impl From<FollowUp> for FollowUpBody {
     fn from(follow_up: FollowUp) -> Self {
-        let FollowUp { prompt, author, state, reason, created_at, .. } = follow_up;
-        Self { prompt, author, state, reason, created_at }
+        let FollowUp { id, prompt, author, state, reason, created_at, .. } = follow_up;
+        Self { id: id.to_string(), prompt, author, state, reason, created_at }
     }
 }
 

@@ -12,7 +12,7 @@ use futures::stream::{self, StreamExt};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::changed_job::{ChangedJob, FollowedUpJob, SentFollowUp, SentJob};
+use super::changed_job::{Changed, ChangedJob, SentFollowUp, SentJob, SentPrompt};
 use super::errors::{ChangeErrors, CursorErrors, PromptErrors, ReadErrors};
 use super::input::{Body, Fields, IdempotencyKey};
 use super::job_body::{FollowUpBody, JobBody};
@@ -25,8 +25,8 @@ use base::prompt::Prompt;
 use base::query_permits::QueryPermit;
 use model::api_token::Scope;
 use model::error::{AppError, ErrorCode};
-use model::id::{JobId, ProjectId, TemplateId};
-use model::job::{DeliveryState, Job, JobState, TimelineMark};
+use model::id::{IntentId, JobId, ProjectId, TemplateId};
+use model::job::{Job, JobState, TimelineMark};
 use model::job_query::JobQuery;
 use model::tag::Tag;
 use model::time::Timestamp;
@@ -179,7 +179,8 @@ pub(super) struct NewFollowUp {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Wait {
-    /// Respond when the job has ended, or after this time in seconds.
+    /// Respond when the job has ended (`ended`), or after this time in seconds. Pending follow-ups are awaited, and so is the work on a follow-up that the
+    /// platform has just accepted.
     #[param(minimum = 0, maximum = 60, default = 0)]
     wait: Option<u64>,
 }
@@ -229,8 +230,8 @@ pub(super) async fn list_jobs(
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs", tag = TAG,
     params(("project" = String, Path), IdempotencyKey),
     request_body = NewJob,
-    responses((status = CREATED, body = inline(SentJob), description = "The prompt has an outcome: the state says whether the platform accepted it."),
-        (status = ACCEPTED, body = inline(SentJob), description = "The prompt is queued, or is still being sent."),
+    responses((status = CREATED, body = inline(SentJob), description = "The job is recorded, and its prompt has an outcome: look at `state`. It is also the status if the platform rejected the prompt, or if the outcome is unknown."),
+        (status = ACCEPTED, body = inline(SentJob), description = "The job is recorded, and its prompt is queued or is still being sent."),
         ReadErrors, PromptErrors))]
 pub(super) async fn start_job(
     Extension(caller): Extension<TokenCaller>,
@@ -239,8 +240,9 @@ pub(super) async fn start_job(
     Body(new): Body<NewJob>,
 ) -> Result<Response, Problem> {
     let job = start(&caller, &project, intent, new).await?;
-    let (status, location) = head(StatusCode::CREATED, &job);
-    let response = respond_to_change(&caller, status, ChangedJob::from(&job), job).await;
+    let is_pending = matches!(job.state, JobState::Queued | JobState::Sending);
+    let (status, location) = head(is_pending, &job);
+    let response = respond_to_change(&caller, status, job, None).await;
     Ok((location, response).into_response())
 }
 
@@ -265,7 +267,7 @@ pub(super) async fn get_job(
     if known.has(&version) {
         return Ok(version.not_modified());
     }
-    let response = respond(&caller, StatusCode::OK, get(&caller, &project, &job, None).await?).await?;
+    let response = respond(&caller, StatusCode::OK, get(&caller, &project, &job, None).await?, None).await?;
     Ok(version.mark(response))
 }
 
@@ -276,8 +278,8 @@ pub(super) async fn get_job(
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/messages", tag = TAG,
     params(OfJob, IdempotencyKey),
     request_body = NewFollowUp,
-    responses((status = CREATED, body = inline(SentFollowUp), description = "The prompt has an outcome: the state says whether the platform accepted it."),
-        (status = ACCEPTED, body = inline(SentFollowUp), description = "The prompt is queued, or is still being sent."),
+    responses((status = CREATED, body = inline(SentFollowUp), description = "The follow-up is recorded and has an outcome: look at `follow_up_state`. It is also the status if the platform rejected it, or if the outcome is unknown."),
+        (status = ACCEPTED, body = inline(SentFollowUp), description = "The follow-up is recorded, and is queued or still being sent, whatever the state of others."),
         ReadErrors, PromptErrors))]
 pub(super) async fn send_follow_up(
     Extension(caller): Extension<TokenCaller>,
@@ -285,11 +287,9 @@ pub(super) async fn send_follow_up(
     IdempotencyKey(intent): IdempotencyKey,
     Body(new): Body<NewFollowUp>,
 ) -> Result<Response, Problem> {
-    let job = follow_up(&caller, &project, job, intent, new).await?;
-    let is_pending = |state| matches!(state, DeliveryState::Queued | DeliveryState::Sending);
-    let is_pending = job.follow_ups.iter().any(|follow_up| is_pending(follow_up.state));
-    let (status, location) = head(if is_pending { StatusCode::ACCEPTED } else { StatusCode::CREATED }, &job);
-    let response = respond_to_change(&caller, status, FollowedUpJob::from(&job), job).await;
+    let (job, sent) = follow_up(&caller, &project, job, intent, new).await?;
+    let (status, location) = head(sent.is_pending(), &job);
+    let response = respond_to_change(&caller, status, job, Some(sent)).await;
     Ok((location, response).into_response())
 }
 
@@ -329,7 +329,7 @@ pub(super) async fn cancel_job(
     let project = caller.project(&project)?;
     let job = job.parse().map_err(AppError::from)?;
     let job = caller.state().jobs.cancel_job(caller.caller(), &project, &job).await?;
-    Ok(respond_to_change(&caller, StatusCode::OK, ChangedJob::from(&job), job).await)
+    Ok(respond_to_change(&caller, StatusCode::OK, job, None).await)
 }
 
 impl ListJobs {
@@ -470,26 +470,40 @@ pub(super) async fn get(
     Ok(caller.state().jobs.get_after_end(&project, &job, &owner.user.id, wait).await?)
 }
 
-/// Sends a follow-up.
+/// Sends a follow-up. Returns its job, and which follow-up it is.
 pub(super) async fn follow_up(
     caller: &TokenCaller,
     project: &str,
     job: String,
     intent: String,
     new: NewFollowUp,
-) -> Result<Job, Problem> {
+) -> Result<(Job, SentPrompt), Problem> {
     caller.needs(Scope::JobsWrite)?;
     let project = caller.project(project)?;
+    let key = intent.parse().map_err(AppError::from)?;
+    let job = follow_up_once(caller, &project, job, &key, new).await?;
+    let sent = caller.state().jobs.sent_follow_up(&caller.caller().user.id, &key, &job).await?;
+    Ok((job, sent.into()))
+}
+
+/// The job of the follow-up with this key, sent now or by an earlier request.
+async fn follow_up_once(
+    caller: &TokenCaller,
+    project: &ProjectId,
+    job: String,
+    key: &IntentId,
+    new: NewFollowUp,
+) -> Result<Job, Problem> {
     let (owner, prompt) = (caller.caller(), Some(new.prompt.as_str()));
-    let request = ScriptRequest { project: &project, job: Some(&job), prompt, template: None };
-    let (jobs, intent) = (&caller.state().jobs, intent.parse().map_err(AppError::from)?);
-    if let Some(job) = jobs.first_answer(&owner.user.id, &intent, &request).await? {
+    let request = ScriptRequest { project, job: Some(&job), prompt, template: None };
+    let jobs = &caller.state().jobs;
+    if let Some(job) = jobs.first_answer(&owner.user.id, key, &request).await? {
         return Ok(job);
     }
     let request_hash = Some(request.hash());
     let prompt = Prompt::parse(&new.prompt, jobs.prompt_max()).map_err(AppError::from)?;
     let job = job.parse().map_err(AppError::from)?;
-    let intent = NewIntent::follow_up(project.clone(), job, intent, prompt);
+    let intent = NewIntent::follow_up(project.clone(), job, key.clone(), prompt);
     submit(caller, NewIntent { request_hash, ..intent }, new.queue).await
 }
 
@@ -527,25 +541,25 @@ async fn mark(
     Ok(Json((&jobs.get(&project, &job).await?).into()))
 }
 
-/// The status and the location of a response with a job whose prompt was submitted.
-fn head(status: StatusCode, job: &Job) -> (StatusCode, [(HeaderName, String); 1]) {
-    let is_pending = matches!(job.state, JobState::Queued | JobState::Sending);
-    let status = if is_pending { StatusCode::ACCEPTED } else { status };
+/// The status and the location of a response to a submitted prompt. `is_pending`: it is queued, or is still being sent.
+fn head(is_pending: bool, job: &Job) -> (StatusCode, [(HeaderName, String); 1]) {
+    let status = if is_pending { StatusCode::ACCEPTED } else { StatusCode::CREATED };
     let location = format!("/api/v1/projects/{}/jobs/{}", job.project, job.id);
     (status, [(header::LOCATION, location)])
 }
 
-/// The response to a change of a job: the job, or `short` without the scope `jobs:read`. The change took effect, so that an error would be wrong: if
-/// the job cannot be sent, because slow readers use the permits of its person, the response is `short` too.
+/// The response to a change of a job: the job, or only its states without the scope `jobs:read`. The change took effect, so that an error would be wrong:
+/// if the job cannot be sent, because slow readers use the permits of its person, the response has only the states, too.
 async fn respond_to_change(
     caller: &TokenCaller,
     status: StatusCode,
-    short: impl Serialize,
     job: Job,
+    follow_up: Option<SentPrompt>,
 ) -> Response {
+    let short = Changed { job: ChangedJob::from(&job), follow_up: follow_up.clone() };
     if caller.may(Scope::JobsRead) {
         let id = job.id.clone();
-        match respond(caller, status, job).await {
+        match respond(caller, status, job, follow_up).await {
             Ok(response) => return response,
             Err(problem) => tracing::info!(%id, detail = problem.detail(), "a changed job is not sent"),
         }
@@ -553,8 +567,13 @@ async fn respond_to_change(
     (status, Json(short)).into_response()
 }
 
-/// The response with a job and all its follow-ups.
-async fn respond(caller: &TokenCaller, status: StatusCode, job: Job) -> Result<Response, Problem> {
+/// The response with a job and all its follow-ups. `follow_up`: the one that the request sent.
+async fn respond(
+    caller: &TokenCaller,
+    status: StatusCode,
+    job: Job,
+    follow_up: Option<SentPrompt>,
+) -> Result<Response, Problem> {
     let (id, mut earlier) = (job.id.clone(), job.earlier_follow_ups);
     let mut body = JobBody::from(job);
     let mut last = body.take_follow_ups();
@@ -575,5 +594,6 @@ async fn respond(caller: &TokenCaller, status: StatusCode, job: Job) -> Result<R
         }
     });
     let items = earlier.chain(loaded(last)).boxed();
+    let body = Changed { job: body, follow_up };
     LongBody::object(&body, "follow_ups", items)?.respond(status, caller).await
 }

@@ -21,7 +21,7 @@ use serde_json::Value;
 use self::arguments::{
     FallingPagesInput, GetJobInput, ListJobsInput, PageViewsInput, SendFollowUpInput, StartJobInput,
 };
-use super::changed_job::{ChangedJob, FollowedUpJob};
+use super::changed_job::{Changed, ChangedJob, SentPrompt};
 use super::job_body::JobBody;
 use super::jobs::{self, ListJobs, NewFollowUp, NewJob};
 use super::page_views::{self, ListPageViews, PageViewsPage};
@@ -206,17 +206,11 @@ fn marked(result: JsonObject) -> CallToolResult {
 
 /// The result of a tool that sent a prompt, if the job with its texts is too large for a result.
 #[derive(Serialize)]
-struct WithoutTexts<T> {
+struct WithoutTexts {
     #[serde(flatten)]
-    job: T,
+    job: Changed<ChangedJob>,
     /// The path of its page in Docket.
     path: String,
-}
-
-impl<'a, T: From<&'a Job>> From<&'a Job> for WithoutTexts<T> {
-    fn from(job: &'a Job) -> Self {
-        Self { job: job.into(), path: links::job(job.project.as_str(), job.id.as_str()) }
-    }
 }
 
 /// A job whose follow-ups end where they do not fit.
@@ -285,15 +279,15 @@ async fn get_job(caller: &TokenCaller, input: Value) -> Result<JsonObject, Probl
 
 /// The result of a tool that sent a prompt. It is never an error, because the client would send the prompt again. So it must also be small enough for
 /// a response without a permit: without its texts, every job is.
-fn changed<T: for<'a> From<&'a Job> + Serialize>(
-    caller: &TokenCaller,
-    job: Job,
-) -> Result<JsonObject, Problem> {
+fn changed(caller: &TokenCaller, job: Job, follow_up: Option<SentPrompt>) -> Result<JsonObject, Problem> {
+    let short = Changed { job: ChangedJob::from(&job), follow_up: follow_up.clone() };
     if !caller.may(Scope::JobsRead) {
-        return written(T::from(&job));
+        return written(short);
     }
-    let short = WithoutTexts::<T>::from(&job);
+    let path = links::job(job.project.as_str(), job.id.as_str());
+    let short = WithoutTexts { job: short, path };
     let whole = JobResult::within(Room::of_changing_tool(), job);
+    let whole = Changed { job: whole, follow_up };
     if fits_into_free_tool_result(&whole) { written(whole) } else { written(short) }
 }
 
@@ -302,14 +296,14 @@ async fn start_job(caller: &TokenCaller, input: Value) -> Result<JsonObject, Pro
     let (pages, queue) = (pages.unwrap_or_default(), queue.unwrap_or_default());
     let new = NewJob { prompt: Some(prompt), pages, queue, ..NewJob::default() };
     let job = jobs::start(caller, &project, idempotency_key, new).await?;
-    changed::<ChangedJob>(caller, job)
+    changed(caller, job, None)
 }
 
 async fn send_follow_up(caller: &TokenCaller, input: Value) -> Result<JsonObject, Problem> {
     let SendFollowUpInput { project, job, prompt, idempotency_key, queue } = parsed(input)?;
     let new = NewFollowUp { prompt, queue: queue.unwrap_or_default() };
-    let job = jobs::follow_up(caller, &project, job, idempotency_key, new).await?;
-    changed::<FollowedUpJob>(caller, job)
+    let (job, sent) = jobs::follow_up(caller, &project, job, idempotency_key, new).await?;
+    changed(caller, job, Some(sent))
 }
 
 async fn list_page_views(caller: &TokenCaller, input: Value) -> Result<JsonObject, Problem> {
