@@ -1,6 +1,7 @@
 //! `/api/v1`: jobs, page views, templates, pull requests and budgets for scripts.
 
 mod abandoned;
+mod after_commit;
 mod description;
 mod input;
 mod jobs;
