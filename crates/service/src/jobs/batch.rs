@@ -75,7 +75,9 @@ impl Jobs {
         };
         let prepared = self.store.prepare_batch(caller.authority(), &new).await?;
         let prepared = prepared.ok_or_else(AppError::internal)?;
-        let is_same = prepared.template == text && prepared.list == values;
+        let is_same = prepared.template == text
+            && prepared.list == values
+            && prepared.template_id.as_ref() == request.template.as_ref();
         if prepared.project != request.project || !is_same {
             return Err(AppError::new(
                 ErrorCode::IntentReused,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::caller::Caller;
 use crate::jobs::Jobs;
 use crate::jobs::drafts::TypedForm;
-use crate::jobs::replay::{self, hash_of, hash_of_new};
+use crate::jobs::replay;
 use crate::response_size::shortened;
 use base::prompt::Prompt;
 use clients::upstream::governor::Scope;
@@ -35,6 +35,24 @@ pub struct Submission {
     pub warns_if_unfilled: bool,
 }
 
+/// The answer to a submitted prompt.
+#[derive(Debug)]
+pub struct Submitted {
+    pub job: Job,
+    /// Whether an earlier request with the same intent committed it: this one sent nothing.
+    pub is_replay: bool,
+}
+
+impl Submitted {
+    fn first(job: Job) -> Self {
+        Self { job, is_replay: false }
+    }
+
+    pub(super) fn replay(job: Job) -> Self {
+        Self { job, is_replay: true }
+    }
+}
+
 impl Jobs {
     /// Submits what was parsed from a form, as [`Self::submit`]. Text that cannot be accepted is saved as the caller's draft.
     pub async fn submit_form(
@@ -42,7 +60,7 @@ impl Jobs {
         caller: &Caller,
         form: &TypedForm,
         parsed: Result<Submission, AppError>,
-    ) -> Result<Job, AppError> {
+    ) -> Result<Submitted, AppError> {
         let outcome = match parsed {
             Ok(submission) => self.submit(caller, submission).await,
             Err(error) => Err(error),
@@ -59,7 +77,10 @@ impl Jobs {
 
     /// Commits a prompt as an intent of the caller, delivers it, and returns the job with its outcome. The same intent again returns the same result
     /// and sends nothing.
-    pub async fn submit(&self, caller: &Caller, submission: Submission) -> Result<Job, AppError> {
+    pub async fn submit(&self, caller: &Caller, mut submission: Submission) -> Result<Submitted, AppError> {
+        if submission.intent.body_hash.is_none() {
+            submission.intent.body_hash = Some(replay::hash_of_form(&submission.intent));
+        }
         let intent = &submission.intent;
         if let Some(earlier) = self.store.find_intent(&caller.user.id, &intent.intent).await? {
             return self.result_of(intent, earlier).await;
@@ -73,7 +94,7 @@ impl Jobs {
         }
         let intent = self.with_mentioned_pages(submission.intent).await?;
         match self.commit_and_send(caller, &intent, submission.queue).await? {
-            Some(committed) => Ok(self.job_after_sending(committed).await),
+            Some(committed) => Ok(Submitted::first(self.job_after_sending(committed).await)),
             None => self.result_of_other(caller, &intent).await,
         }
     }
@@ -118,7 +139,7 @@ impl Jobs {
     }
 
     /// If the same form was submitted twice at once, this finds the other request's intent.
-    async fn result_of_other(&self, caller: &Caller, new: &NewIntent) -> Result<Job, AppError> {
+    async fn result_of_other(&self, caller: &Caller, new: &NewIntent) -> Result<Submitted, AppError> {
         let author_id = &caller.user.id;
         let intent = self.store.find_intent(author_id, &new.intent).await.map_err(committed_already)?;
         match intent {
@@ -162,11 +183,11 @@ impl Jobs {
     }
 
     /// The result for an intent, after its delivery.
-    async fn result_of(&self, new: &NewIntent, intent: Intent) -> Result<Job, AppError> {
-        if hash_of_new(new) != hash_of(&intent) {
+    async fn result_of(&self, new: &NewIntent, intent: Intent) -> Result<Submitted, AppError> {
+        if !replay::is_repeated(new, &intent) {
             return Err(if is_of_script(new) { replay::used() } else { sent_with_another_text() });
         }
-        self.job_after_delivery(&intent).await
+        Ok(Submitted::replay(self.job_after_delivery(&intent).await?))
     }
 
     /// The job of an intent after its delivery, or its current state if the message is queued.
@@ -252,7 +273,7 @@ fn is_of_script(new: &NewIntent) -> bool {
 fn sent_with_another_text() -> AppError {
     AppError::new(
         ErrorCode::IntentReused,
-        "This form was already sent with another text. Reload the page to send a new one.",
+        "This form was already sent with another text or other pages. Reload the page to send a new one.",
     )
 }
 

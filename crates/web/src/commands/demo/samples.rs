@@ -205,6 +205,7 @@ async fn commit(
         pages: Pages::of_each(paths)?,
         subject,
         request_hash: None,
+        body_hash: None,
     };
     let message = store
         .insert_intent((&work.at(at)).into(), &author.actor(""), &new, Scheduling::Immediate, u32::MAX)

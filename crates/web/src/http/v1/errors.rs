@@ -62,7 +62,7 @@ pub(super) enum PromptErrors {
     /// The body is not JSON.
     #[response(status = 415, content_type = "application/problem+json")]
     UnsupportedMediaType(ProblemBody),
-    /// Another prompt was sent with this key.
+    /// A request with another body was sent with this key.
     #[response(status = 422, content_type = "application/problem+json")]
     IntentReused(ProblemBody),
 }
