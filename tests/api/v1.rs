@@ -11,6 +11,7 @@ mod mcp_clients;
 mod page_views;
 mod replay;
 mod scopes;
+mod unqueued;
 
 use reqwest::Method;
 use serde_json::Value;

@@ -129,6 +129,9 @@ impl Jobs {
             }
             room => {
                 room?;
+                if !intent.may_queue {
+                    self.governor.must_not_be_paused(&scope).await?;
+                }
                 let committed = self.insert(caller, intent, Scheduling::Immediate).await?;
                 if let Some(committed) = &committed {
                     self.start_delivery(committed.message_id.clone(), scope);

@@ -204,6 +204,7 @@ async fn commit(
         prompt: Prompt::parse(prompt, u32::MAX)?,
         pages: Pages::of_each(paths)?,
         subject,
+        may_queue: true,
         request_hash: None,
         body_hash: None,
     };

@@ -23,6 +23,7 @@ use crate::request::problem::Problem;
 use base::nfc::nfc;
 use base::prompt::Prompt;
 use base::query_permits::QueryPermit;
+use clients::upstream::governor::Scope as GovernedScope;
 use model::api_token::Scope;
 use model::error::{AppError, ErrorCode};
 use model::id::{JobId, ProjectId, TemplateId};
@@ -122,7 +123,8 @@ pub(super) struct NewJob {
     #[schema(max_items = 50)]
     pub(super) tags: Vec<String>,
     pub(super) template: Option<TemplateOfJob>,
-    /// Whether the prompt is queued if the hourly budget is spent.
+    /// Whether the prompt is queued if it cannot be sent at once, because the hourly budget is spent, requests are paused or there are no AI credits.
+    /// Otherwise it is refused, or rejected, and nothing is sent later.
     #[serde(default)]
     pub(super) queue: bool,
 }
@@ -144,7 +146,8 @@ pub(super) struct TemplateOfJob {
 pub(super) struct NewFollowUp {
     #[schema(min_length = 1)]
     pub(super) prompt: String,
-    /// Whether the prompt is queued if the hourly budget is spent.
+    /// Whether the prompt is queued if it cannot be sent at once, because the hourly budget is spent, requests are paused or there are no AI credits.
+    /// Otherwise it is refused, or rejected, and nothing is sent later.
     #[serde(default)]
     pub(super) queue: bool,
 }
@@ -453,10 +456,11 @@ pub(super) async fn follow_up(
 
 /// The intent of a request, with the hashes that are compared with those of a repeated one.
 fn hashed(intent: NewIntent, request: &ScriptRequest<'_>) -> NewIntent {
-    NewIntent { request_hash: Some(request.hash()), body_hash: Some(request.body_hash()), ..intent }
+    let (request_hash, body_hash) = (Some(request.hash()), Some(request.body_hash()));
+    NewIntent { may_queue: request.queue, request_hash, body_hash, ..intent }
 }
 
-/// Submits a prompt. If the hourly budget is spent, the problem tells when the next prompt is possible.
+/// Submits a prompt. If the hourly budget is spent or requests are paused, the problem tells when the next prompt is possible.
 async fn submit(caller: &TokenCaller, intent: NewIntent, queue: bool) -> Result<Submitted, Problem> {
     let (state, project) = (caller.state(), intent.project.clone());
     let is_follow_up = intent.followed_up().is_some();
@@ -465,8 +469,15 @@ async fn submit(caller: &TokenCaller, intent: NewIntent, queue: bool) -> Result<
         Ok(submitted) => return Ok(submitted),
         Err(error) => error,
     };
-    if error.code != ErrorCode::BudgetSpent {
-        return Err(error.into());
+    match error.code {
+        ErrorCode::BudgetSpent => {}
+        ErrorCode::UpstreamFailed => {
+            let scope = GovernedScope::of_message(&project, i64::from(is_follow_up));
+            let until = state.governor.prompt_paused_until(&scope).await?;
+            let wait = until.map_or(QUEUE_CHECK, |at| at.since(state.clock.now()));
+            return Err(Problem::from(error).with_retry_after(wait));
+        }
+        _ => return Err(error.into()),
     }
     let budgets = state.governor.budgets(&project, &caller.caller().reader()).await?.budgets;
     let meter = if is_follow_up { budgets.follow_ups } else { budgets.creates };
