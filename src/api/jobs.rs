@@ -26,7 +26,7 @@ use service::jobs::drafts::TypedForm;
 #[cfg(feature = "ssr")]
 use service::jobs::find::{BADGES_MAX, job_ids};
 #[cfg(feature = "ssr")]
-use service::jobs::intent::Submission;
+use service::jobs::intent::{Submission, Submitted};
 #[cfg(feature = "ssr")]
 use service::jobs::resolve::{Decision, Outcome};
 #[cfg(feature = "ssr")]
@@ -83,9 +83,7 @@ pub async fn create_job(
         warns_if_similar: similar.as_deref() == Some("ask") && forms::is_plain(),
         warns_if_unfilled: warns_if_unfilled(unfilled.as_deref(), anyway.as_deref()),
     });
-    let job = state.jobs.submit_form(&caller, &form, parsed).await?;
-    leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
-    Ok(shortened::changed_job(job))
+    Ok(answer(state.jobs.submit_form(&caller, &form, parsed).await?))
 }
 
 /// Sends a follow-up to a job, after earlier ones. The same `intent` returns the first response again and sends nothing.
@@ -114,9 +112,17 @@ pub async fn send_follow_up(
     });
     let draft = Draft { text: prompt, intent, ..Draft::default() };
     let form = TypedForm::new(project, FormOf::FollowUp(job), draft, base);
-    let job = state.jobs.submit_form(&caller, &form, parsed).await?;
+    Ok(answer(state.jobs.submit_form(&caller, &form, parsed).await?))
+}
+
+/// The job of a submitted prompt. A plain form leads to its page.
+#[cfg(feature = "ssr")]
+fn answer(Submitted { job, is_replay, .. }: Submitted) -> Job {
+    if is_replay {
+        forms::respond_as_replay();
+    }
     leptos_axum::redirect(&format!("/p/{}/jobs/{}", job.project, job.id));
-    Ok(shortened::changed_job(job))
+    shortened::changed_job(job)
 }
 
 /// Resolves a delivery with an unknown outcome: `outcome` is `not_started` (it is sent again) or `started` (with the

@@ -1,6 +1,7 @@
 //! `/api/v1`: jobs, page views, templates, pull requests and budgets for scripts.
 
 mod abandoned;
+mod after_commit;
 mod changes;
 mod description;
 mod ended;
@@ -13,6 +14,7 @@ mod mcp_clients;
 mod page_views;
 mod replay;
 mod scopes;
+mod unqueued;
 
 use reqwest::Method;
 use serde_json::Value;

@@ -126,6 +126,20 @@ impl Ledger {
         .await;
     }
 
+    /// From now on this statement follows `change` of a row (`UPDATE OF column ON table`), in its transaction.
+    pub(crate) async fn also(&self, change: &str, statement: &str) {
+        self.execute(if self.is_file() {
+            format!("CREATE TRIGGER also AFTER {change} BEGIN {statement}; END")
+        } else {
+            format!(
+                "CREATE FUNCTION also_for_a_test() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+                     BEGIN {statement}; RETURN NULL; END $$;
+                 CREATE TRIGGER also AFTER {change} FOR EACH ROW EXECUTE FUNCTION also_for_a_test()"
+            )
+        })
+        .await;
+    }
+
     /// From now on no prompt can be marked as being sent: queued prompts stay queued.
     pub(crate) async fn refuse_sending(&self) {
         self.refuse("UPDATE OF state ON messages", "NEW.state = 'sending'").await;

@@ -4,9 +4,10 @@ use serde_json::Value;
 
 use super::Script;
 use crate::api_tokens::{create, problem};
-use crate::helpers::{New, PausedUpstream, Settings, TestApp, json, until};
+use crate::helpers::{New, PausedUpstream, Settings, TestApp, intent, json, until};
 
 const JOBS: &str = "/projects/docs/jobs";
+const REPLAYED: &str = "idempotent-replayed";
 
 async fn app() -> TestApp {
     let app = TestApp::start().await;
@@ -24,6 +25,7 @@ async fn repeats(app: &TestApp, script: &Script, key: &str, body: &Value, job: &
     let posts = app.upstream.posts().await.len();
     let again = script.post(JOBS, key, body).await;
     assert_eq!((again.status, &again.json()), (201, job), "{}", again.text);
+    assert_eq!(again.header(REPLAYED), "true");
     assert_eq!(app.upstream.posts().await.len(), posts);
 }
 
@@ -104,15 +106,132 @@ async fn stricter_limit_does_not_change_the_answer() {
     assert_eq!(app.upstream.posts().await.len(), 2);
 }
 
+/// Bodies that differ from the first one in one respect, and from each other.
+fn bodies(template: &str) -> Vec<Value> {
+    let base = json!({"prompt": "Fix typos", "pages": ["/a"], "tags": ["one"]});
+    let with = |changes: Value| {
+        let mut body = base.clone();
+        for (field, value) in changes.as_object().unwrap() {
+            body[field] = value.clone();
+        }
+        body
+    };
+    let filled = |page: &str| json!({"template": {"id": template, "values": {"page": page}}});
+    vec![
+        base.clone(),
+        with(json!({"prompt": "Fix links"})),
+        with(json!({"pages": ["/b"]})),
+        with(json!({"pages": ["/a", "/b"]})),
+        with(json!({"pages": []})),
+        with(json!({"tags": ["one", "two"]})),
+        with(json!({"tags": []})),
+        with(json!({"queue": true})),
+        with(filled("/a")),
+        with(filled("/b")),
+        filled("/a"),
+    ]
+}
+
+/// The same request, written in another way.
+fn rewritten(body: &Value) -> Value {
+    let mut same = body.clone();
+    for list in ["pages", "tags"] {
+        if let Some(list) = same[list].as_array_mut() {
+            list.reverse();
+        }
+    }
+    if same["queue"].is_null() {
+        same["queue"] = json!(false);
+    }
+    same
+}
+
 #[tokio::test]
-async fn replay_with_other_tags_or_pages_changes_nothing() {
+async fn key_with_another_body_is_refused_whatever_differs() {
+    let app = app().await;
+    let id = template(&app, "Check {{page}}").await;
+    let bodies = bodies(&id);
+    for (number, first) in bodies.iter().enumerate() {
+        let (script, key) = (Script::of(&app).await, format!("key-{number}"));
+        let job = script.post(JOBS, &key, first).await;
+        assert_eq!((job.status, job.header(REPLAYED)), (201, ""), "{}", job.text);
+        let audited = app.ledger().count("SELECT COUNT(*) FROM audit").await;
+        for other in &bodies {
+            let again = script.post(JOBS, &key, &rewritten(other)).await;
+            if other == first {
+                assert_eq!((again.status, again.header(REPLAYED)), (201, "true"), "{first}: {}", again.text);
+                assert_eq!(again.json(), job.json());
+            } else {
+                problem(&again, 422, "intent_reused");
+            }
+        }
+        assert_eq!(app.ledger().count("SELECT COUNT(*) FROM audit").await, audited);
+        assert_eq!(app.upstream.posts().await.len(), number + 1);
+    }
+    assert_eq!(app.ledger().count("SELECT COUNT(*) FROM jobs").await, bodies.len() as i64);
+}
+
+/// A matrix over pages with one key starts one job, and the other legs learn that they started none.
+#[tokio::test]
+async fn key_of_another_page_is_refused_by_the_tool_and_the_form() {
+    let app = app().await;
+    let (script, olga) = (Script::of(&app).await, app.operator().await);
+    let call = async |page: &str| {
+        let arguments =
+            json!({"project": "docs", "prompt": "Fix typos", "pages": [page], "idempotency_key": "one"});
+        script.call("start_job", arguments).await
+    };
+    let job = call("/a").await["structuredContent"]["id"].take();
+    assert_eq!(call("/a").await["structuredContent"]["id"], job);
+    assert_eq!(call("/b").await["isError"], true);
+    let sent = intent();
+    let form = |field: &str, value: &str| New::job("Fix typos").with("intent", &sent).with(field, value);
+    let first = form("paths", "/a, /b").post(&olga).await;
+    assert_eq!((first.status, first.header(REPLAYED)), (200, ""), "{}", first.text);
+    let again = form("paths", "/b\n/a").with("queue", "on").post(&olga).await;
+    assert_eq!((again.status, again.header(REPLAYED)), (200, "true"), "{}", again.text);
+    assert_eq!(again.json()["id"], first.json()["id"]);
+    let id = template(&app, "Fix typos").await;
+    for (field, value) in [("paths", "/a"), ("paths", ""), ("template_id", id.as_str())] {
+        form(field, value).post(&olga).await.refused(422, "intent_reused");
+    }
+    // A script that sends the same as a form, with its intent as the key.
+    let same = json!({"prompt": "Fix typos", "pages": ["/b", "/a"]});
+    assert_eq!(script.post(JOBS, &sent, &same).await.header(REPLAYED), "true");
+    assert_eq!(app.upstream.posts().await.len(), 2);
+}
+
+#[tokio::test]
+async fn follow_up_with_another_body_is_refused() {
+    let app = app().await;
+    app.upstream.accepts_follow_ups().await;
+    let script = Script::of(&app).await;
+    let job = script.post(JOBS, "job", &json!({"prompt": "Fix typos"})).await.json();
+    let messages = format!("{JOBS}/{}/messages", job["id"].as_str().unwrap());
+    let bodies =
+        [json!({"prompt": "More"}), json!({"prompt": "More", "queue": true}), json!({"prompt": "Less"})];
+    for (number, first) in bodies.iter().enumerate() {
+        let key = format!("follow-up-{number}");
+        let sent = script.post(&messages, &key, first).await;
+        assert_eq!((sent.status, sent.header(REPLAYED)), (201, ""), "{}", sent.text);
+        for other in &bodies {
+            let again = script.post(&messages, &key, &rewritten(other)).await;
+            match other == first {
+                true => assert_eq!((again.status, again.header(REPLAYED)), (201, "true"), "{}", again.text),
+                false => drop(problem(&again, 422, "intent_reused")),
+            }
+        }
+    }
+    assert_eq!(app.upstream.posts().await.len(), 1 + bodies.len());
+}
+
+#[tokio::test]
+async fn prompt_of_an_earlier_version_is_compared_without_tags_and_pages() {
     let app = app().await;
     let script = Script::of(&app).await;
     let body = json!({"prompt": "Fix typos", "tags": ["one"], "pages": ["/a"]});
     let job = script.post(JOBS, "first", &body).await.json();
-    assert_eq!((&job["tags"], &job["pages"]), (&json!(["one"]), &json!(["/a"])));
-    let events = "SELECT COUNT(*) FROM audit";
-    let before = app.ledger().count(events).await;
+    app.ledger().run("UPDATE messages SET body_hash = NULL").await;
     for (field, value) in
         [("tags", json!(["two", "three"])), ("pages", json!(["/b"])), ("queue", json!(true))]
     {
@@ -120,8 +239,10 @@ async fn replay_with_other_tags_or_pages_changes_nothing() {
         other[field] = value;
         repeats(&app, &script, "first", &other, &job).await;
     }
-    assert_eq!(script.got(&format!("{JOBS}/{}", job["id"].as_str().unwrap())).await["tags"], json!(["one"]));
-    assert_eq!(app.ledger().count(events).await, before);
+    problem(&script.post(JOBS, "first", &json!({"prompt": "Fix links"})).await, 422, "intent_reused");
+    app.ledger().run("UPDATE messages SET request_hash = NULL").await;
+    repeats(&app, &script, "first", &body, &job).await;
+    problem(&script.post(JOBS, "first", &json!({"prompt": "Fix links"})).await, 422, "intent_reused");
 }
 
 #[tokio::test]

@@ -57,7 +57,7 @@ pub enum SendDecision {
         permit: Permit,
     },
     /// The budget is spent, or the circuit breaker is open.
-    Later,
+    Later(WaitReason),
     /// The circuit breaker is open, and this is the next probe: after a successful call that reads, it may be sent with
     /// [`Governor::acquire_after_read`].
     ReadFirst,
@@ -203,7 +203,7 @@ impl Governor {
     pub async fn acquire_for(&self, message_id: &str, scope: &Scope) -> Result<SendDecision, StoreError> {
         let Some(project) = scope.project() else { return Ok(SendDecision::NotClaimed) };
         match self.health.admit_prompt(project).await? {
-            Admission::Paused => Ok(SendDecision::Later),
+            Admission::Paused => Ok(SendDecision::Later(WaitReason::CircuitOpen)),
             Admission::ReadFirst => Ok(SendDecision::ReadFirst),
             Admission::Admitted => self.acquire_after_read(message_id, scope).await,
         }
@@ -221,7 +221,7 @@ impl Governor {
         let probe = match self.health.credits(project).await? {
             Credits::Available => None,
             Credits::Unknown(probe) => Some(probe),
-            Credits::UsedUp => return Ok(SendDecision::Later),
+            Credits::UsedUp => return Ok(SendDecision::Later(WaitReason::NoCredits)),
         };
         self.record_pauses().await?;
         let (limited, now) = (self.limited(scope), self.clock.now());
@@ -232,7 +232,7 @@ impl Governor {
                 let permit = Permit { was_refused, ..Permit::new(scope.clone(), limited.limit, Vec::new()) };
                 SendDecision::Send { intent, remote_id, permit }
             }
-            Claim::Later => SendDecision::Later,
+            Claim::Later => SendDecision::Later(WaitReason::Budget),
             Claim::NotClaimed => SendDecision::NotClaimed,
         })
     }
@@ -424,6 +424,25 @@ impl Governor {
             0 => Err(self.spent(scope).await?),
             _ => Ok(()),
         }
+    }
+
+    /// Fails if a prompt would wait now for the circuit breaker or for AI credits. Takes no probe.
+    pub async fn must_not_be_paused(&self, scope: &Scope) -> Result<(), AppError> {
+        match self.prompt_pause(scope).await? {
+            Some(QueuePause { until, why: WaitReason::NoCredits }) => Err(no_credits(until)),
+            Some(pause) => Err(circuit_open(pause.until)),
+            None => Ok(()),
+        }
+    }
+
+    /// Until when a prompt would wait for the circuit breaker or for AI credits.
+    pub async fn prompt_paused_until(&self, scope: &Scope) -> Result<Option<Timestamp>, AppError> {
+        Ok(self.prompt_pause(scope).await?.map(|pause| pause.until))
+    }
+
+    async fn prompt_pause(&self, scope: &Scope) -> Result<Option<QueuePause>, StoreError> {
+        let Some(project) = scope.project() else { return Ok(None) };
+        Ok(self.health.report().await?.prompt_pause(project, self.clock.now()))
     }
 
     pub async fn meter(&self, scope: &Scope) -> Result<Meter, StoreError> {
@@ -685,6 +704,18 @@ fn views_refused(until: Timestamp) -> AppError {
         ErrorCode::UpstreamFailed,
         format!(
             "The platform refuses to show page views of this project, so nothing was sent. Docket tries again at {:02}:{:02} UTC.",
+            at.hour(),
+            at.minute()
+        ),
+    )
+}
+
+fn no_credits(until: Timestamp) -> AppError {
+    let at = until.to_datetime();
+    AppError::new(
+        ErrorCode::UpstreamFailed,
+        format!(
+            "The platform has no AI credits, so nothing was sent. Docket tries a prompt again at {:02}:{:02} UTC.",
             at.hour(),
             at.minute()
         ),

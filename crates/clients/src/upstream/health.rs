@@ -304,17 +304,21 @@ impl Report {
         now: Timestamp,
     ) -> Option<QueuePause> {
         let tried_at = |name: &str| self.tried_at(name).filter(|at| *at <= now.after(CLOCKS_APART));
-        let open = project.and_then(|project| self.find(&prompts(project)));
-        let open = open.filter(|open| open.tried_at <= now.after(CLOCKS_APART));
-        let open = open.map(|open| self.probed_at(open));
         let refused = project.and_then(|project| tried_at(&refusals(operation, project)));
         let refused = tried_at(KEY).max(refused).map(|at| at.after(REFUSAL_PAUSE));
-        let failing = open.max(refused).filter(|until| *until > now);
-        let failing = failing.map(|until| QueuePause { until, why: WaitReason::CircuitOpen });
-        let no_credits = project.and_then(|project| self.credits_tried_again_at(project, now));
-        let no_credits = no_credits.filter(|until| *until > now);
-        let no_credits = no_credits.map(|until| QueuePause { until, why: WaitReason::NoCredits });
-        [failing, no_credits].into_iter().flatten().max_by_key(|pause| pause.until)
+        let refused = refused.filter(|until| *until > now);
+        let refused = refused.map(|until| QueuePause { until, why: WaitReason::CircuitOpen });
+        let paused = project.and_then(|project| self.prompt_pause(project, now));
+        [refused, paused].into_iter().flatten().max_by_key(|pause| pause.until)
+    }
+
+    /// Why and until when every prompt of the project waits, also one that a person just submitted: for the circuit breaker or for AI credits.
+    pub(super) fn prompt_pause(&self, project: &ProjectId, now: Timestamp) -> Option<QueuePause> {
+        let open = self.find(&prompts(project)).filter(|open| open.tried_at <= now.after(CLOCKS_APART));
+        let failing = open.map(|open| (self.probed_at(open), WaitReason::CircuitOpen));
+        let no_credits = self.credits_tried_again_at(project, now).map(|at| (at, WaitReason::NoCredits));
+        let pauses = [failing, no_credits].into_iter().flatten().filter(|(until, _)| *until > now);
+        pauses.map(|(until, why)| QueuePause { until, why }).max_by_key(|pause| pause.until)
     }
 
     /// The time of the next probe, while the prompts of `project` wait for AI credits: `now` if it is due.

@@ -28,6 +28,8 @@ pub enum DeliveryStep {
     Cancel,
     /// It belongs to a job whose first prompt was rejected or cancelled.
     RejectFollowUp,
+    /// It could not be sent at once, and may not be queued.
+    RejectUnsent,
     /// A person decided that the platform did not accept it.
     SendAgain,
     /// A person decided that the platform accepted it.
@@ -65,7 +67,7 @@ impl DeliveryStep {
             Self::Requeue => row(&[Sending, Unknown], Queued, Text::Reason),
             Self::LoseOutcome => row(&[Sending, Unknown], Unknown, Text::Reason),
             Self::Cancel => row(&[Queued], Cancelled, Text::Reason),
-            Self::RejectFollowUp => row(&[Queued], Rejected, Text::Reason),
+            Self::RejectFollowUp | Self::RejectUnsent => row(&[Queued], Rejected, Text::Reason),
             Self::SendAgain => row(&[Unknown], Queued, Text::Note),
             Self::MarkAccepted => row(&[Unknown], Accepted, Text::Note),
         }
@@ -91,7 +93,8 @@ impl DeliveryStep {
             | Self::Reject
             | Self::Requeue
             | Self::LoseOutcome
-            | Self::RejectFollowUp => None,
+            | Self::RejectFollowUp
+            | Self::RejectUnsent => None,
         }
     }
 

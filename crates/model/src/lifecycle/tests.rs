@@ -18,6 +18,7 @@ const DELIVERIES: &str = "
     lose_outcome      -         -          unknown   -         -         -          unknown
     cancel            -         cancelled  -         -         -         -          -
     reject_follow_up  -         rejected   -         -         -         -          -
+    reject_unsent     -         rejected   -         -         -         -          -
     send_again        -         -          -         -         -         -          queued
     mark_accepted     -         -          -         -         -         -          accepted";
 
@@ -34,6 +35,7 @@ const JOBS: &str = "
     lose_outcome      -       -          unknown   -       -          -         -       -         -          unknown   -
     cancel            -       cancelled  -         -       -          -         -       -         -          -         -
     reject_follow_up  -       -          -         -       -          -         -       -         -          -         -
+    reject_unsent     -       rejected   -         -       -          -         -       -         -          -         -
     send_again        -       -          -         -       -          -         -       -         -          queued    -
     mark_accepted     -       -          -         -       -          -         -       -         -          *         -
     response          -       -          -         *       *          *         *       -         -          -         *
@@ -115,7 +117,7 @@ fn job_allows_every_step_of_its_first_prompt() {
 fn only_steps_by_people_are_audited() {
     let audited = |step: DeliveryStep, position| step.audit(position).map(Action::as_str);
     let first: Vec<_> = DeliveryStep::VARIANTS.iter().map(|step| audited(*step, 0).unwrap_or("-")).collect();
-    let words = "job_start adopt - - - - - cancel - resend resolve";
+    let words = "job_start adopt - - - - - cancel - - resend resolve";
     assert_eq!(first.join(" "), words);
     let later: Vec<_> = DeliveryStep::VARIANTS.iter().map(|step| audited(*step, 1).unwrap_or("-")).collect();
     assert_eq!(later.join(" "), words.replace("job_start", "follow_up"));

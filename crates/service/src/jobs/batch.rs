@@ -75,16 +75,19 @@ impl Jobs {
         };
         let prepared = self.store.prepare_batch(caller.authority(), &new).await?;
         let prepared = prepared.ok_or_else(AppError::internal)?;
-        let is_same = prepared.template == text && prepared.list == values;
+        let is_same = prepared.template == text
+            && prepared.list == values
+            && prepared.template_id.as_ref() == request.template.as_ref();
         if prepared.project != request.project || !is_same {
             return Err(AppError::new(
                 ErrorCode::IntentReused,
                 "This form was already sent with another text. Reload the page to send a new one.",
             ));
         }
-        self.store
-            .drop_draft(caller.authority(), draft_key(caller, &request.project), Replaces::Any, None)
-            .await?;
+        let draft = draft_key(caller, &request.project);
+        if let Err(error) = self.store.drop_draft(caller.authority(), draft, Replaces::Any, None).await {
+            tracing::warn!(%error, "the draft of a prepared batch could not be removed");
+        }
         self.shown(prepared).await
     }
 
@@ -100,7 +103,13 @@ impl Jobs {
         let prompts = lines.into_iter().map(|line| line.of_batch(&prepared)).collect::<Result<_, _>>()?;
         let prompts = self.all_with_mentioned_pages(project, prompts).await?;
         self.store.start_batch(caller.authority(), &prepared, &prompts, self.queue_max()).await?;
-        self.batch(project, batch).await
+        match self.batch(project, batch).await {
+            Err(error) if prepared.started_at.is_none() => {
+                tracing::warn!(%batch, %error, "a started batch could not be read");
+                Ok(as_started(prepared, prompts.len(), self.clock.now()))
+            }
+            batch => batch,
+        }
     }
 
     pub async fn batch(&self, project: &ProjectId, batch: &BatchId) -> Result<Batch, AppError> {
@@ -207,11 +216,7 @@ impl Jobs {
             progress,
             id: prepared.id,
             project: prepared.project,
-            name: prepared.name.unwrap_or_else(|| {
-                let mut name = title(&prepared.template).to_owned();
-                cut(&mut name);
-                name
-            }),
+            name: prepared.name.unwrap_or_else(|| own_name(&prepared.template)),
             author: prepared.author,
             text: prepared.template,
             created_at: prepared.created_at,
@@ -315,6 +320,41 @@ fn lines(
             .map_err(|error| BatchError::Line { line: entry.line, error }.into())
     });
     parsed.collect()
+}
+
+/// The name of a batch that nobody named.
+fn own_name(template: &str) -> String {
+    let mut name = title(template).to_owned();
+    cut(&mut name);
+    name
+}
+
+/// A batch whose prompts were just queued, without reading its jobs.
+fn as_started(prepared: PreparedBatch, jobs: usize, now: Timestamp) -> Batch {
+    let mut progress = Progress::default();
+    progress.add(JobState::Queued, jobs as u64);
+    Batch {
+        name: prepared.name.unwrap_or_else(|| own_name(&prepared.template)),
+        id: prepared.id,
+        project: prepared.project,
+        author: prepared.author,
+        text: prepared.template,
+        created_at: prepared.created_at,
+        started_at: Some(now),
+        total: jobs as u32,
+        sent: 0,
+        waiting: progress.queued as u32,
+        progress,
+        expected_end: None,
+        usual_millis: None,
+        preview: Vec::new(),
+        unfilled: Vec::new(),
+        changed_pages: Vec::new(),
+        jobs: Vec::new(),
+        retried: Vec::new(),
+        retryable: Vec::new(),
+        next: None,
+    }
 }
 
 fn draft_key<'a>(caller: &'a Caller, project: &'a ProjectId) -> DraftKey<'a> {

@@ -21,6 +21,7 @@ use model::error::ErrorCode;
 use model::id::ProjectId;
 use model::job::RemoteJob;
 use model::paging::PageLimit;
+use model::queue::WaitReason;
 use model::time::Timestamp;
 use store::StoreError;
 use store::jobs::intents::{DeliveryOutcome, Intent};
@@ -38,8 +39,22 @@ const PANICKED: &str =
 /// Why a prompt is queued again that was claimed, but not sent.
 const NOT_SENT: &str = "Docket could not store that it was about to send this, and did not send it. It was put back in the queue.";
 
+/// How long a prompt that may not be queued waits until it is sent: Docket may be stopped, or an earlier prompt of its job may wait.
+const AT_ONCE: Duration = Duration::from_secs(300);
+
+/// Why a prompt is rejected that was not sent within [`AT_ONCE`].
+const NOT_SENT_AT_ONCE: &str =
+    "Docket could not send this within five minutes. It was not to be queued, so nothing was started.";
+
 /// The log's message about a claim that could not be ended.
 const CLAIM_NOT_ENDED: &str = "the outcome of a delivery could not be recorded";
+
+/// The log's message about a prompt that could not be rejected.
+const NOT_REJECTED: &str = "a prompt that may not be queued could not be rejected";
+
+/// As [`NOT_SENT`], of a prompt that may not be queued.
+const NOT_SENT_NOR_QUEUED: &str =
+    "Docket could not store that it was about to send this, and did not send it: nothing was started.";
 
 /// The log's message about a delivery that is tried again.
 const DELIVERY_FAILED: &str = "delivery failed";
@@ -85,7 +100,8 @@ impl Jobs {
             }
             let outcome = match self.running.may_have_been_sent(&claimed) {
                 true => DeliveryOutcome::Unknown(PANICKED),
-                false => DeliveryOutcome::Unsent { reason: NOT_SENT, is_queued: true },
+                false if claimed.may_queue => DeliveryOutcome::Unsent { reason: NOT_SENT, is_queued: true },
+                false => DeliveryOutcome::Unsent { reason: NOT_SENT_NOR_QUEUED, is_queued: false },
             };
             match self.store.end_claim(&self.work, &claimed, &outcome, self.clock.now()).await {
                 Ok(true) => {
@@ -110,6 +126,13 @@ impl Jobs {
     pub(super) async fn deliver_due(&self) -> anyhow::Result<()> {
         // Each process sends for the projects of its own configuration: prompts of a removed project wait until it returns.
         let projects = self.settings.current().projects;
+        for message in self.store.unsent_since(&projects, self.clock.now().before(AT_ONCE)).await? {
+            match self.reject_unsent(&message, NOT_SENT_AT_ONCE).await {
+                // The others can be rejected.
+                Err(error) if error.is_of_statement() => self.tasks.failures().failed(NOT_REJECTED, error),
+                done => done?,
+            }
+        }
         for message in self.store.due_messages(&projects, self.clock.now()).await? {
             self.start_delivery(message.id, Scope::of_message(&message.project, message.position));
         }
@@ -199,15 +222,15 @@ impl Jobs {
         }
         match acquired {
             SendDecision::NotClaimed => Ok(()),
-            SendDecision::Later | SendDecision::ReadFirst => {
-                Ok(self.store.enqueue(&self.work, message_id).await?)
-            }
+            SendDecision::Later(why) => self.enqueue_or_reject(message_id, why).await,
+            SendDecision::ReadFirst => self.enqueue_or_reject(message_id, WaitReason::CircuitOpen).await,
             // Other processes may treat this one as ended by now.
             SendDecision::Send { intent, .. } if begun.elapsed() > CLAIM_TTL => {
-                let late =
-                    "Docket was stopped for a while before it could send this. It was put back in the queue.";
-                self.record_until_stored(&intent, DeliveryOutcome::Unsent { reason: late, is_queued: true })
-                    .await
+                let is_queued = intent.may_queue;
+                let then = if is_queued { "It was put back in the queue." } else { "Nothing was started." };
+                let reason = format!("Docket was stopped for a while before it could send this. {then}");
+                let late = DeliveryOutcome::Unsent { reason: &reason, is_queued };
+                self.record_until_stored(&intent, late).await
             }
             SendDecision::Send { intent, remote_id, permit } => {
                 self.running.will_be_sent(&intent);
@@ -218,6 +241,32 @@ impl Jobs {
                 Ok(())
             }
         }
+    }
+
+    /// Queues a prompt that cannot be sent now, or rejects it if it may not be queued.
+    async fn enqueue_or_reject(&self, message_id: &str, why: WaitReason) -> anyhow::Result<()> {
+        if self.store.enqueue(&self.work, message_id).await? {
+            return Ok(());
+        }
+        let why = match why {
+            WaitReason::NoCredits => "the platform has no AI credits",
+            WaitReason::CircuitOpen => "the platform is failing, and requests are paused",
+            _ => "the hourly budget was used up meanwhile",
+        };
+        let reason = format!(
+            "This could not be sent at once: {why}. It was not to be queued, so nothing was started."
+        );
+        Ok(self.reject_unsent(message_id, &reason).await?)
+    }
+
+    /// Rejects a prompt that may not be queued; others stay.
+    async fn reject_unsent(&self, message_id: &str, reason: &str) -> Result<(), StoreError> {
+        if self.store.reject_unsent(&self.work, message_id, reason, self.clock.now()).await? {
+            tracing::info!(message_id, reason, "prompt rejected");
+            self.instruments.delivery(DeliveryCount::Rejected);
+            self.announce_outcome();
+        }
+        Ok(())
     }
 
     /// Whether the platform answers a call that only reads, made because the prompts of the project keep failing: a poll, or else page views.
@@ -302,6 +351,11 @@ impl Jobs {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt queued again");
                 reason = format!("{} It was put back in the queue.", error.delivery_reason());
                 DeliveryOutcome::Requeued(&reason)
+            }
+            Err(error @ UpstreamError::NoCredits { .. }) if !intent.may_queue => {
+                tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt not accepted");
+                reason = error.delivery_reason();
+                DeliveryOutcome::Rejected(&reason)
             }
             // A prompt that a person just submitted waits as well: it was not refused.
             Err(error @ UpstreamError::NoCredits { .. }) => {

@@ -1,12 +1,13 @@
 //! From a parsed prompt to a committed intent. Submitting the same form again returns the same result. This module
-//! commits, starts the delivery, and waits for its end; it does not send.
+//! commits, starts the delivery, and waits for its end; it does not send. Once a prompt is committed it may be sent, and
+//! nothing fails any more: if the database cannot be read, the answer is the job as it was committed.
 
 use std::time::Duration;
 
 use crate::caller::Caller;
 use crate::jobs::Jobs;
 use crate::jobs::drafts::TypedForm;
-use crate::jobs::replay::{self, hash_of, hash_of_new};
+use crate::jobs::replay;
 use crate::response_size::shortened;
 use base::prompt::Prompt;
 use clients::upstream::governor::Scope;
@@ -15,10 +16,13 @@ use model::id::{IntentId, InvalidId, JobId, ProjectId};
 use model::job::Job;
 use model::unfilled::{unfilled, warning};
 use store::StoreError;
-use store::jobs::intents::{Intent, NewIntent, Scheduling, Subject};
+use store::jobs::intents::{CommittedPrompt, Intent, NewIntent, Scheduling, Subject};
 
 /// The interval of checking for the end of a delivery when no notification arrives.
 const OUTCOME_CHECK_INTERVAL: Duration = Duration::from_millis(500);
+
+/// How long reading a job may take whose prompt was committed. After that, the answer is what is known.
+const READ_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A prompt to send, and how.
 pub struct Submission {
@@ -31,6 +35,16 @@ pub struct Submission {
     pub warns_if_unfilled: bool,
 }
 
+/// The answer to a submitted prompt.
+#[derive(Debug)]
+pub struct Submitted {
+    pub job: Job,
+    /// The id of the prompt.
+    pub(super) message_id: String,
+    /// Whether an earlier request with the same intent committed it: this one sent nothing.
+    pub is_replay: bool,
+}
+
 impl Jobs {
     /// Submits what was parsed from a form, as [`Self::submit`]. Text that cannot be accepted is saved as the caller's draft.
     pub async fn submit_form(
@@ -38,7 +52,7 @@ impl Jobs {
         caller: &Caller,
         form: &TypedForm,
         parsed: Result<Submission, AppError>,
-    ) -> Result<Job, AppError> {
+    ) -> Result<Submitted, AppError> {
         let outcome = match parsed {
             Ok(submission) => self.submit(caller, submission).await,
             Err(error) => Err(error),
@@ -55,7 +69,10 @@ impl Jobs {
 
     /// Commits a prompt as an intent of the caller, delivers it, and returns the job with its outcome. The same intent again returns the same result
     /// and sends nothing.
-    pub async fn submit(&self, caller: &Caller, submission: Submission) -> Result<Job, AppError> {
+    pub async fn submit(&self, caller: &Caller, mut submission: Submission) -> Result<Submitted, AppError> {
+        if submission.intent.body_hash.is_none() {
+            submission.intent.body_hash = Some(replay::hash_of_form(&submission.intent));
+        }
         let intent = &submission.intent;
         if let Some(earlier) = self.store.find_intent(&caller.user.id, &intent.intent).await? {
             return self.result_of(intent, earlier).await;
@@ -68,8 +85,14 @@ impl Jobs {
             self.must_have_no_similar_job(caller, intent).await?;
         }
         let intent = self.with_mentioned_pages(submission.intent).await?;
-        self.commit_and_send(caller, &intent, submission.queue).await?;
-        self.result_after_commit(caller, &intent).await
+        match self.commit_and_send(caller, &intent, submission.queue).await? {
+            Some(committed) => {
+                let message_id = committed.message_id.clone();
+                let job = self.job_after_sending(committed).await;
+                Ok(Submitted { job, message_id, is_replay: false })
+            }
+            None => self.result_of_other(caller, &intent).await,
+        }
     }
 
     /// Whether its job accepts follow-ups, and its template and the job that it retries exist.
@@ -88,30 +111,34 @@ impl Jobs {
         Ok(())
     }
 
-    /// `queue`: whether it may be queued if the hourly budget is spent.
+    /// `None` if the intent exists already. `queue`: whether it may be queued if the hourly budget is spent.
     async fn commit_and_send(
         &self,
         caller: &Caller,
         intent: &NewIntent,
         queue: bool,
-    ) -> Result<(), AppError> {
+    ) -> Result<Option<CommittedPrompt>, AppError> {
         let scope = Scope::of_message(&intent.project, i64::from(intent.followed_up().is_some()));
         match self.governor.check(&scope).await {
             Err(error) if error.code == ErrorCode::BudgetSpent && queue => {
-                self.insert(caller, intent, Scheduling::Queued(None)).await?;
+                self.insert(caller, intent, Scheduling::Queued(None)).await
             }
             room => {
                 room?;
-                if let Some(message_id) = self.insert(caller, intent, Scheduling::Immediate).await? {
-                    self.start_delivery(message_id, scope);
+                if !intent.may_queue {
+                    self.governor.must_not_be_paused(&scope).await?;
                 }
+                let committed = self.insert(caller, intent, Scheduling::Immediate).await?;
+                if let Some(committed) = &committed {
+                    self.start_delivery(committed.message_id.clone(), scope);
+                }
+                Ok(committed)
             }
         }
-        Ok(())
     }
 
     /// If the same form was submitted twice at once, this finds the other request's intent.
-    async fn result_after_commit(&self, caller: &Caller, new: &NewIntent) -> Result<Job, AppError> {
+    async fn result_of_other(&self, caller: &Caller, new: &NewIntent) -> Result<Submitted, AppError> {
         let author_id = &caller.user.id;
         let intent = self.store.find_intent(author_id, &new.intent).await.map_err(committed_already)?;
         match intent {
@@ -124,16 +151,16 @@ impl Jobs {
         }
     }
 
-    /// Commits the intent and returns the id of its message; `None` if it exists already. If the reply to the commit was lost, a read decides
-    /// whether the intent exists; then its message is due, and the next look at due messages sends it.
+    /// Commits the intent; `None` if it exists already. If the reply to the commit was lost, a read decides whether the intent exists; then its
+    /// message is due, and the next look at due messages sends it.
     async fn insert(
         &self,
         caller: &Caller,
         new: &NewIntent,
         scheduling: Scheduling<'_>,
-    ) -> Result<Option<String>, AppError> {
+    ) -> Result<Option<CommittedPrompt>, AppError> {
         let (by, author, queue_max) = (caller.authority(), caller.actor(), self.queue_max());
-        match self.store.insert_intent(by, &author, new, scheduling, queue_max).await {
+        match self.store.commit_intent(by, &author, new, scheduling, queue_max).await {
             Err(error) if error.has_unknown_end() => {
                 match self.store.find_intent(&author.id, &new.intent).await.ok().flatten() {
                     Some(_) => Ok(None),
@@ -155,29 +182,52 @@ impl Jobs {
     }
 
     /// The result for an intent, after its delivery.
-    async fn result_of(&self, new: &NewIntent, intent: Intent) -> Result<Job, AppError> {
-        if hash_of_new(new) != hash_of(&intent) {
+    async fn result_of(&self, new: &NewIntent, intent: Intent) -> Result<Submitted, AppError> {
+        if !replay::is_repeated(new, &intent) {
             return Err(if is_of_script(new) { replay::used() } else { sent_with_another_text() });
         }
-        self.job_after_delivery(&intent).await
+        self.replay(intent).await
+    }
+
+    /// The answer to a request that an earlier one committed.
+    pub(super) async fn replay(&self, intent: Intent) -> Result<Submitted, AppError> {
+        let job = self.job_after_delivery(&intent).await?;
+        Ok(Submitted { job, message_id: intent.message_id, is_replay: true })
     }
 
     /// The job of an intent after its delivery, or its current state if the message is queued.
     pub(super) async fn job_after_delivery(&self, intent: &Intent) -> Result<Job, AppError> {
-        self.wait_for_outcome(intent).await.map_err(committed_already)?;
+        self.wait_for_outcome(&intent.message_id).await.map_err(committed_already)?;
         let job = self.store.job(&intent.project, &intent.job).await.map_err(committed_already)?;
         job.map(shortened::job).ok_or_else(|| AppError::not_found("That job does not exist."))
     }
 
+    /// The job of a prompt that may have been sent, after its delivery. If it cannot be read, the job as it was committed.
+    pub(super) async fn job_after_sending(&self, committed: CommittedPrompt) -> Job {
+        let CommittedPrompt { message_id, job } = committed;
+        let current = async {
+            self.wait_for_outcome(&message_id).await?;
+            in_time(self.store.job(&job.project, &job.id)).await
+        };
+        let current = match current.await {
+            Ok(current) => current,
+            Err(error) => {
+                tracing::warn!(job = %job.id, %error, "the job of a committed prompt could not be read");
+                None
+            }
+        };
+        shortened::job(current.unwrap_or(job))
+    }
+
     /// Waits while the message is being sent, at most as long as a delivery can take, and until the process is about to stop. The delivery
     /// does not need the request.
-    async fn wait_for_outcome(&self, intent: &Intent) -> Result<(), StoreError> {
+    async fn wait_for_outcome(&self, message_id: &str) -> Result<(), StoreError> {
         let mut outcomes = self.outcomes.subscribe();
         let deadline = tokio::time::Instant::now() + self.timing.exchange + Duration::from_secs(5);
         loop {
             outcomes.borrow_and_update();
             // A message in the queue may wait for hours; the request does not wait for it.
-            let on_its_way = self.store.is_on_its_way(&intent.message_id).await?;
+            let on_its_way = in_time(self.store.is_on_its_way(message_id)).await?;
             let now = tokio::time::Instant::now();
             if !on_its_way || now >= deadline || self.leaving.is_cancelled() {
                 return Ok(());
@@ -206,6 +256,11 @@ impl Jobs {
     }
 }
 
+/// The result of a read that follows a commit, unless it takes longer than [`READ_TIMEOUT`].
+async fn in_time<T>(read: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+    tokio::time::timeout(READ_TIMEOUT, read).await.unwrap_or(Err(StoreError::Stopped))
+}
+
 /// A new intent, for a form or for a prompt without one.
 pub(super) fn new_intent() -> Result<IntentId, InvalidId> {
     uuid::Uuid::new_v4().to_string().parse()
@@ -223,7 +278,7 @@ fn is_of_script(new: &NewIntent) -> bool {
 fn sent_with_another_text() -> AppError {
     AppError::new(
         ErrorCode::IntentReused,
-        "This form was already sent with another text. Reload the page to send a new one.",
+        "This form was already sent with another text or other pages. Reload the page to send a new one.",
     )
 }
 

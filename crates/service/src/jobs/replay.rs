@@ -1,27 +1,33 @@
 //! Requests that a script repeats: with the same idempotency key they get the first answer, whatever changed since. The key is looked up before a
 //! template is loaded or a text is checked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use serde_json::json;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::jobs::Jobs;
+use crate::jobs::intent::Submitted;
 use base::nfc::stored_text;
 use model::error::{AppError, ErrorCode};
-use model::id::{IntentId, JobId, ProjectId};
-use model::job::Job;
-use store::jobs::intents::{Intent, NewIntent};
+use model::id::{IntentId, JobId, ProjectId, TemplateId};
+use store::StoreError;
+use store::jobs::intents::{Intent, NewIntent, Subject};
 
-/// What a script sent, as far as it identifies the request. Tags, pages and queueing are how it is done: a repeated request does not change them.
+/// What a script sent.
+#[derive(Clone, Copy)]
 pub struct ScriptRequest<'a> {
     pub project: &'a ProjectId,
     /// The job to follow up; `None` for a new job.
     pub job: Option<&'a str>,
     pub prompt: Option<&'a str>,
     pub template: Option<ScriptTemplate<'a>>,
+    pub pages: &'a [String],
+    pub tags: &'a [String],
+    /// Whether the prompt may be queued.
+    pub queue: bool,
 }
 
 /// The template of a request: its id or its name, and the values of its placeholders.
@@ -33,32 +39,79 @@ pub struct ScriptTemplate<'a> {
 }
 
 impl ScriptRequest<'_> {
-    /// The stored hash. Texts that look the same have the same hash.
+    /// The hash of what identifies it: the prompt or the template, and what it is for. Texts that look the same have the same hash.
     pub fn hash(&self) -> String {
-        let template = self.template.map(|ScriptTemplate { id, name, values }| {
+        digest(&json!([self.project, self.job, self.prompt.map(stored_text), self.template_as_json()]))
+    }
+
+    /// The hash of all of it.
+    pub fn body_hash(&self) -> String {
+        self.hash_from(None)
+    }
+
+    /// `form`: the template that filled in a form, and the job that it retries.
+    fn hash_from(&self, form: Option<[Option<&str>; 2]>) -> String {
+        let (prompt, template) = (self.prompt.map(stored_text), self.template_as_json());
+        let [pages, tags] = [self.pages, self.tags].map(set_of);
+        digest(&json!([self.project, self.job, prompt, template, pages, tags, self.queue, form]))
+    }
+
+    fn template_as_json(&self) -> Option<Value> {
+        self.template.map(|ScriptTemplate { id, name, values }| {
             let values: BTreeMap<_, _> =
                 values.iter().map(|(name, value)| (stored_text(name), stored_text(value))).collect();
             json!([id, name.map(stored_text), values])
-        });
-        let parts = json!([self.project, self.job, self.prompt.map(stored_text), template]);
-        URL_SAFE_NO_PAD.encode(Sha256::digest(parts.to_string()))
+        })
     }
 
     /// Whether `earlier` is the intent of the same request. The order of two requests makes no difference.
     fn repeats(&self, earlier: &Intent) -> bool {
-        hash_of(earlier) == self.hash()
+        match &earlier.body_hash {
+            Some(hash) => *hash == self.body_hash(),
+            None => hash_of(earlier) == self.hash(),
+        }
     }
 }
 
+fn digest(parts: &Value) -> String {
+    URL_SAFE_NO_PAD.encode(Sha256::digest(parts.to_string()))
+}
+
+/// Pages and tags have no order.
+fn set_of(texts: &[String]) -> BTreeSet<String> {
+    texts.iter().map(|text| stored_text(text)).collect()
+}
+
+/// Whether the prompt that is submitted is that of `earlier`, an intent with the same id.
+pub(super) fn is_repeated(new: &NewIntent, earlier: &Intent) -> bool {
+    match (&new.body_hash, &earlier.body_hash) {
+        (Some(new), Some(earlier)) => new == earlier,
+        _ => hash_of_new(new) == hash_of(earlier),
+    }
+}
+
+/// The hash of all that was submitted by a form. Without a template and a retry, a script that sends the same has the same hash. Whether it may be
+/// queued is no part of it: a person may choose that later.
+pub(super) fn hash_of_form(new: &NewIntent) -> String {
+    let job = new.followed_up().map(JobId::as_str);
+    let template = match &new.subject {
+        Subject::NewJob { template, .. } => template.as_ref().map(TemplateId::as_str),
+        Subject::FollowUp(_) => None,
+    };
+    let form = [template, new.retry_of().map(JobId::as_str)];
+    let request = ScriptRequest { pages: &new.pages, ..of_text(&new.project, job, new.prompt.as_str()) };
+    request.hash_from(Some(form).filter(|form| form.iter().any(Option::is_some)))
+}
+
 /// The hash of the request that an intent was created by. That of a form is the hash of its text, also if the text was filled in from a template.
-pub(super) fn hash_of(intent: &Intent) -> String {
+fn hash_of(intent: &Intent) -> String {
     let job = (intent.position > 0).then_some(intent.job.as_str());
     let stored = intent.request_hash.clone();
     stored.unwrap_or_else(|| hash_of_text(&intent.project, job, &intent.prompt))
 }
 
 /// The hash of the request of a prompt that is submitted.
-pub(super) fn hash_of_new(new: &NewIntent) -> String {
+fn hash_of_new(new: &NewIntent) -> String {
     let sent = new.request_hash.clone();
     let job = new.followed_up().map(JobId::as_str);
     sent.unwrap_or_else(|| hash_of_text(&new.project, job, new.prompt.as_str()))
@@ -66,7 +119,12 @@ pub(super) fn hash_of_new(new: &NewIntent) -> String {
 
 /// The hash of a request without a template.
 fn hash_of_text(project: &ProjectId, job: Option<&str>, prompt: &str) -> String {
-    ScriptRequest { project, job, prompt: Some(prompt), template: None }.hash()
+    of_text(project, job, prompt).hash()
+}
+
+/// A request with nothing but a prompt.
+fn of_text<'a>(project: &'a ProjectId, job: Option<&'a str>, prompt: &'a str) -> ScriptRequest<'a> {
+    ScriptRequest { project, job, prompt: Some(prompt), template: None, pages: &[], tags: &[], queue: false }
 }
 
 impl Jobs {
@@ -79,13 +137,13 @@ impl Jobs {
         author_id: &str,
         key: &IntentId,
         request: &ScriptRequest<'_>,
-    ) -> Result<Option<Job>, AppError> {
-        let Some(earlier) = self.store.find_intent(author_id, key).await? else {
+    ) -> Result<Option<Submitted>, AppError> {
+        let Some(earlier) = self.store.find_intent(author_id, key).await.map_err(not_looked_up)? else {
             let is_removed = self.store.is_removed_intent(author_id, key.as_str()).await?;
             return if is_removed { Err(removed()) } else { Ok(None) };
         };
         match request.repeats(&earlier) {
-            true => self.job_after_delivery(&earlier).await.map(Some),
+            true => Ok(Some(self.replay(earlier).await?)),
             false => Err(used()),
         }
     }
@@ -94,8 +152,20 @@ impl Jobs {
 pub(super) fn used() -> AppError {
     AppError::new(
         ErrorCode::IntentReused,
-        "This idempotency key was already used for another request. Send a new prompt with a new key.",
+        "This idempotency key was already used for another request: something in the body differs. Send a new request with a new key.",
     )
+}
+
+/// Whether an earlier request with the key sent the prompt is not known.
+fn not_looked_up(error: StoreError) -> AppError {
+    let error = AppError::from(error);
+    match error.code {
+        ErrorCode::DatabaseUnavailable => AppError {
+            message: "Docket's database is unavailable. Send the request again with the same key: no prompt is sent twice.".to_owned(),
+            ..error
+        },
+        _ => error,
+    }
 }
 
 pub(super) fn removed() -> AppError {
@@ -114,7 +184,7 @@ mod tests {
         let (docs, api): (ProjectId, ProjectId) =
             ("docs".parse().expect("an id"), "api".parse().expect("an id"));
         let (values, others) = (BTreeMap::from([("page".to_owned(), "é".to_owned())]), BTreeMap::new());
-        let request = ScriptRequest { project: &docs, job: None, prompt: Some("Fix\né"), template: None };
+        let request = of_text(&docs, None, "Fix\né");
         let by_id = |id, values| Some(ScriptTemplate { id: Some(id), name: None, values });
         let by_name = |name| Some(ScriptTemplate { id: None, name: Some(name), values: &values });
         let template = by_id("1", &values);
@@ -137,5 +207,19 @@ mod tests {
         let same =
             ScriptRequest { prompt: Some("Fix\r\ne\u{301}"), template: by_id("1", &decomposed), ..request };
         assert_eq!(same.hash(), ScriptRequest { template, ..request }.hash());
+
+        let lists = [vec!["/a".to_owned()], vec!["/a".to_owned(), "/é".to_owned()]];
+        let bodies = lists.iter().flat_map(|list| {
+            let pages = ScriptRequest { pages: list, ..request };
+            let tags = ScriptRequest { tags: list, ..request };
+            [pages, tags, ScriptRequest { queue: true, ..pages }]
+        });
+        let bodies: Vec<_> = bodies.chain([request]).chain(different).collect();
+        let hashes: BTreeSet<String> = bodies.iter().map(ScriptRequest::body_hash).collect();
+        assert_eq!(hashes.len(), bodies.len());
+        let reversed = ["/e\u{301}".to_owned(), "/a".to_owned(), "/a".to_owned()];
+        let [same, pages] = [&reversed[..], &lists[1]].map(|pages| ScriptRequest { pages, ..request });
+        assert_eq!(same.body_hash(), pages.body_hash());
+        assert_eq!(same.hash(), request.hash(), "as in versions before");
     }
 }

@@ -67,16 +67,15 @@ impl Jobs {
         message: &Intent,
     ) -> Result<Job, AppError> {
         let note = format!("{} marked it as not started. It is sent again.", caller.user.name);
-        if self.store.send_again(caller.authority(), delivery, &note).await? {
+        if let Some(committed) = self.store.send_again(caller.authority(), delivery, &note).await? {
             let scope = Scope::of_message(&message.project, message.position);
-            self.start_delivery(message.message_id.clone(), scope);
-        } else {
-            // After two clicks, or the same decision by two people, the first one counts. Both requests return its
-            // result.
-            let now = self.store.message_at(delivery.project, delivery.job, delivery.position).await?;
-            if now.is_none_or(|now| now.attempt <= delivery.attempt) {
-                return Err(already_resolved());
-            }
+            self.start_delivery(committed.message_id.clone(), scope);
+            return Ok(self.job_after_sending(committed).await);
+        }
+        // After two clicks, or the same decision by two people, the first one counts. Both requests return its result.
+        let now = self.store.message_at(delivery.project, delivery.job, delivery.position).await?;
+        if now.is_none_or(|now| now.attempt <= delivery.attempt) {
+            return Err(already_resolved());
         }
         self.job_after_delivery(message).await
     }
@@ -123,11 +122,11 @@ impl Jobs {
         };
         let next_poll_at = self.next_poll();
         match self.store.mark_accepted(caller.authority(), delivery, accepted_as, &note, next_poll_at).await {
-            Ok(true) => {
+            Ok(Some(committed)) => {
                 self.announce_outcome();
-                self.job_after_delivery(message).await
+                Ok(self.job_after_sending(committed).await)
             }
-            Ok(false) => Err(already_resolved()),
+            Ok(None) => Err(already_resolved()),
             Err(error) => Err(conflict_or(error, caller, remote_id.map_or("", RemoteId::as_str))),
         }
     }

@@ -10,7 +10,7 @@ use crate::dialect::{Dialect, parsed_json};
 use crate::platform::direct_projects::is_direct;
 use crate::pull_requests::{self, StoredPullRequest};
 use crate::{Store, StoreError, instant, optional_word, word};
-use model::id::{IntentId, JobId, MessageId, ProjectId, TemplateId};
+use model::id::{JobId, MessageId, ProjectId, TemplateId};
 use model::job::{
     DeliveryState, EXCERPT_CHARS, FOLLOW_UPS_SHOWN, FollowUp, Job, LinkedJob, ShownFollowUps, TimelineEntry,
     TimelineState, pull_requests_of, title,
@@ -61,32 +61,13 @@ impl Store {
         shown: Option<ShownFollowUps>,
     ) -> Result<Option<Job>, StoreError> {
         let mut tx = self.begin_to_read().await?;
-        let row = sqlx::query(AssertSqlSafe(format!("{} WHERE j.id = $1 AND j.project = $2", select_job())))
-            .bind(id.as_str())
-            .bind(project.as_str())
-            .fetch_optional(&mut *tx)
-            .await?;
-        let Some(row) = row else { return Ok(None) };
-        let mut job = job(&row)?;
-        (job.follow_ups, job.earlier_follow_ups) = match shown {
+        let Some((mut found, origin)) = found(&mut tx, project, id).await? else { return Ok(None) };
+        (found.follow_ups, found.earlier_follow_ups) = match shown {
             Some(shown) => (shown_follow_ups(&mut tx, id, shown).await?, 0),
             None => follow_ups(&mut tx, id, u32::MAX, FOLLOW_UPS_MAX).await?,
         };
-        job.pull_request = pull_request(&mut tx, self.dialect, id).await?;
-        job.paths = paths(&mut tx, id).await?;
-        job.template = template(&mut tx, id).await?;
-        job.tags = tags(&mut tx, id).await?;
-        job.history = timeline(&mut tx, id).await?;
-        let origin: Option<JobId> = optional_word(&row, "retry_of")?;
-        (job.retry_of, job.retries) = retries(&mut tx, project, id, origin.as_ref()).await?;
-        job.retries_total = retries_total(&mut tx, id).await?;
-        let template = job.template.as_ref().and_then(|template| template.id.as_ref());
-        job.usual_millis = usual_millis(&mut tx, project, template).await?;
-        if job.has_unknown_outcome() {
-            let link = last_pull_request(&mut tx, project).await?;
-            job.pull_requests_url = link.as_deref().and_then(pull_requests_of);
-        }
-        Ok(Some(job))
+        complete(&mut tx, self.dialect, &mut found, origin.as_ref()).await?;
+        Ok(Some(found))
     }
 
     /// The last follow-ups of a job before number `before`, at most `most`, and how many are before them.
@@ -99,15 +80,10 @@ impl Store {
         follow_ups(&mut *self.pool.acquire().await?, job, before, most.min(FOLLOW_UPS_MAX)).await
     }
 
-    /// The id and the state of the follow-up that this author sent with this intent.
-    pub async fn sent_follow_up(
-        &self,
-        author_id: &str,
-        intent: &IntentId,
-    ) -> Result<Option<SentFollowUp>, StoreError> {
-        let row = sqlx::query("SELECT id, state FROM messages WHERE author_id = $1 AND intent = $2")
-            .bind(author_id)
-            .bind(intent.as_str())
+    /// The id and the state of a follow-up.
+    pub async fn sent_follow_up(&self, message_id: &str) -> Result<Option<SentFollowUp>, StoreError> {
+        let row = sqlx::query("SELECT id, state FROM messages WHERE id = $1")
+            .bind(message_id)
             .fetch_optional(&self.pool)
             .await?;
         row.map(|row| Ok(SentFollowUp { id: word(&row, "id")?, state: word(&row, "state")? })).transpose()
@@ -138,6 +114,60 @@ impl Store {
         }
         Ok(times)
     }
+}
+
+/// As [`Store::job`], within a transaction that changes the job, which must exist.
+pub(crate) async fn job_in(
+    connection: &mut AnyConnection,
+    dialect: Dialect,
+    project: &ProjectId,
+    id: &JobId,
+) -> Result<Job, StoreError> {
+    let found = found(connection, project, id).await?;
+    let (mut found, origin) =
+        found.ok_or_else(|| StoreError::Corrupt(format!("the job {id}, which is not in its project")))?;
+    (found.follow_ups, found.earlier_follow_ups) =
+        follow_ups(connection, id, u32::MAX, FOLLOW_UPS_MAX).await?;
+    complete(connection, dialect, &mut found, origin.as_ref()).await?;
+    Ok(found)
+}
+
+/// The row of a job, and the job that it retries.
+async fn found(
+    connection: &mut AnyConnection,
+    project: &ProjectId,
+    id: &JobId,
+) -> Result<Option<(Job, Option<JobId>)>, StoreError> {
+    let row = sqlx::query(AssertSqlSafe(format!("{} WHERE j.id = $1 AND j.project = $2", select_job())))
+        .bind(id.as_str())
+        .bind(project.as_str())
+        .fetch_optional(connection)
+        .await?;
+    row.map(|row| Ok((job(&row)?, optional_word(&row, "retry_of")?))).transpose()
+}
+
+/// Adds what is not in the row of the job nor in its follow-ups.
+async fn complete(
+    connection: &mut AnyConnection,
+    dialect: Dialect,
+    job: &mut Job,
+    origin: Option<&JobId>,
+) -> Result<(), StoreError> {
+    let (project, id) = (job.project.clone(), job.id.clone());
+    job.pull_request = pull_request(connection, dialect, &id).await?;
+    job.paths = paths(connection, &id).await?;
+    job.template = template(connection, &id).await?;
+    job.tags = tags(connection, &id).await?;
+    job.history = timeline(connection, &id).await?;
+    (job.retry_of, job.retries) = retries(connection, &project, &id, origin).await?;
+    job.retries_total = retries_total(connection, &id).await?;
+    let template = job.template.as_ref().and_then(|template| template.id.as_ref());
+    job.usual_millis = usual_millis(connection, &project, template).await?;
+    if job.has_unknown_outcome() {
+        let link = last_pull_request(connection, &project).await?;
+        job.pull_requests_url = link.as_deref().and_then(pull_requests_of);
+    }
+    Ok(())
 }
 
 /// The link to the project's newest pull request.

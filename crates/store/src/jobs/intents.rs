@@ -23,7 +23,7 @@ pub use super::lifecycle::{NewIntent, Subject};
 pub use super::messages::Intent;
 #[cfg(test)]
 pub(crate) use commit::QUEUED;
-pub use commit::Scheduling;
+pub use commit::{CommittedPrompt, Scheduling};
 pub(crate) use commit::{Insertion, insert};
 
 /// The result of claiming a queued message.

@@ -224,7 +224,7 @@ async fn set_delivery(
         DeliveryStep::SendAgain => {
             let last_rank = last_rank();
             sqlx::query(AssertSqlSafe(format!(
-                "UPDATE messages SET attempt = attempt + 1, in_queue = $3, due_at = $2, sent_at = NULL, rank = {last_rank},
+                "UPDATE messages SET attempt = attempt + 1, in_queue = $3, may_queue = 1, due_at = $2, sent_at = NULL, rank = {last_rank},
                      on_hold_since = NULL
                  WHERE id = $1"
             )))

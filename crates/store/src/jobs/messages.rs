@@ -26,8 +26,12 @@ pub struct Intent {
     pub refusals: i64,
     /// Whether it is in the queue, or was before it was sent.
     pub in_queue: bool,
+    /// Whether it may be in the queue. Otherwise it is rejected if it cannot be sent at once.
+    pub may_queue: bool,
     /// The hash of what a script sent; `None` for the prompt of a form, or of an earlier version.
     pub request_hash: Option<String>,
+    /// The hash of all that was submitted; `None` for a prompt of a batch, or of an earlier version.
+    pub body_hash: Option<String>,
 }
 
 /// A message to send, with what determines its budget.
@@ -40,7 +44,7 @@ pub struct DueMessage {
 
 /// The columns that [`intent`] reads, and the upstream's job id, from `messages` (as `m`) with its job (as `j`).
 pub(crate) const SELECT_INTENT: &str =
-    "SELECT m.id, m.job_id, m.position, m.prompt, m.state, m.attempt, m.claim, m.refusals, m.in_queue, m.request_hash, j.project, j.remote_id
+    "SELECT m.id, m.job_id, m.position, m.prompt, m.state, m.attempt, m.claim, m.refusals, m.in_queue, m.may_queue, m.request_hash, m.body_hash, j.project, j.remote_id
      FROM messages m JOIN jobs j ON j.id = m.job_id";
 
 /// SQL that is true of a row of `messages` (as `m`) if no earlier message of its job blocks it: a follow-up needs an accepted job, and every earlier
@@ -82,6 +86,8 @@ pub(crate) fn intent(row: &AnyRow) -> Result<Intent, StoreError> {
         claim: row.try_get("claim")?,
         refusals: row.try_get("refusals")?,
         in_queue: row.try_get::<i64, _>("in_queue")? == 1,
+        may_queue: row.try_get::<i64, _>("may_queue")? == 1,
         request_hash: row.try_get("request_hash")?,
+        body_hash: row.try_get("body_hash")?,
     })
 }

@@ -79,13 +79,55 @@ impl Store {
         rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
     }
 
-    /// Puts a message that could not be sent at once in the queue.
-    pub async fn enqueue(&self, work: &Work, message_id: &str) -> Result<(), StoreError> {
-        sqlx::query("UPDATE messages SET in_queue = 1 WHERE id = $1 AND state = 'queued' AND in_queue = 0")
-            .bind(message_id)
-            .execute(self.write(work).statement())
-            .await?;
-        Ok(())
+    /// Puts a message that could not be sent at once in the queue; `false` if it is there already, or may not be there.
+    pub async fn enqueue(&self, work: &Work, message_id: &str) -> Result<bool, StoreError> {
+        let enqueued = sqlx::query(
+            "UPDATE messages SET in_queue = 1 WHERE id = $1 AND state = 'queued' AND in_queue = 0 AND may_queue = 1",
+        )
+        .bind(message_id)
+        .execute(self.write(work).statement())
+        .await?;
+        Ok(enqueued.rows_affected() == 1)
+    }
+
+    /// Rejects a message that could not be sent at once and may not be queued; `false` if it is another one, or was claimed meanwhile.
+    pub async fn reject_unsent(
+        &self,
+        work: &Work,
+        message_id: &str,
+        reason: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.write(work).begin().await?.tx;
+        let row = sqlx::query(AssertSqlSafe(format!(
+            "{} WHERE m.id = $1 AND m.state = 'queued' AND m.in_queue = 0 AND m.may_queue = 0 AND m.on_hold_since IS NULL",
+            messages::SELECT_INTENT
+        )))
+        .bind(message_id)
+        .fetch_optional(&mut *tx)
+        .await?;
+        let Some(row) = row else { return Ok(false) };
+        let rejected = Transition::new(DeliveryStep::RejectUnsent).because(reason);
+        let is_rejected = lifecycle::apply(&mut tx, &messages::intent(&row)?, &rejected, now).await?;
+        tx.commit().await?;
+        Ok(is_rejected)
+    }
+
+    /// Messages of `projects` that may not be queued and were not sent since `before`, except those that an administrator released.
+    pub async fn unsent_since(
+        &self,
+        projects: &[Project],
+        before: Timestamp,
+    ) -> Result<Vec<String>, StoreError> {
+        let statement = format!(
+            "SELECT m.id FROM messages m JOIN jobs j ON j.id = m.job_id
+             WHERE m.state = 'queued' AND m.in_queue = 0 AND m.may_queue = 0 AND m.on_hold_since IS NULL AND m.released_at IS NULL
+                 AND m.created_at < $1 AND j.project IN ({}) ORDER BY m.id LIMIT 100",
+            sql_placeholders(2, projects.len())
+        );
+        let unsent = sqlx::query(AssertSqlSafe(statement)).bind(before.as_millis());
+        let rows = bind_projects(unsent, projects).fetch_all(&self.pool).await?;
+        rows.iter().map(|row| Ok(row.try_get("id")?)).collect()
     }
 
     /// The pace of the queue of a limit.

@@ -3,9 +3,10 @@
 
 use sqlx::{AnyConnection, AssertSqlSafe};
 
+use super::intents::CommittedPrompt;
 use super::lifecycle::{Acceptance, Transition};
 use super::messages::{Intent, SELECT_INTENT};
-use super::{imports, lifecycle, messages};
+use super::{details, imports, lifecycle, messages};
 use crate::{Authority, Change, Store, StoreError, parsed};
 use model::id::{JobId, ProjectId};
 use model::job::{RemoteJob, SENT_AGAIN_MAX};
@@ -53,13 +54,13 @@ impl Store {
         id.map(|id| parsed(&id, "id")).transpose()
     }
 
-    /// Queues a message with an unknown outcome again; `false` if it was resolved already.
+    /// Queues a message with an unknown outcome again, and returns it with its job; `None` if it was resolved already.
     pub async fn send_again(
         &self,
         by: Authority<'_>,
         delivery: &UnresolvedDelivery<'_>,
         note: &str,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<Option<CommittedPrompt>, StoreError> {
         self.resolve(by, delivery, Transition::new(DeliveryStep::SendAgain).because(note), None).await
     }
 
@@ -94,7 +95,7 @@ impl Store {
         Ok(jobs)
     }
 
-    /// Records that a message was accepted, and tracks its job; `false` if it was resolved already. Fails as [`Store::import`] does.
+    /// Records that a message was accepted, tracks its job, and returns both; `None` if it was resolved already. Fails as [`Store::import`] does.
     pub async fn mark_accepted(
         &self,
         by: Authority<'_>,
@@ -102,7 +103,7 @@ impl Store {
         accepted_as: AcceptedAs<'_>,
         note: &str,
         next_poll_at: Timestamp,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<Option<CommittedPrompt>, StoreError> {
         let remote = match accepted_as {
             AcceptedAs::Job(remote) => Some(remote),
             AcceptedAs::FollowUp => None,
@@ -117,20 +118,21 @@ impl Store {
         delivery: &UnresolvedDelivery<'_>,
         transition: Transition<'_>,
         named: Option<&RemoteJob>,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<Option<CommittedPrompt>, StoreError> {
         let Change { mut tx, by, now } = self.write(by).begin().await?;
         let found = find(&mut tx, delivery.project, delivery.job, delivery.position).await?;
         let Some(intent) = found.filter(|intent| intent.attempt == delivery.attempt) else {
-            return Ok(false);
+            return Ok(None);
         };
         if let Some(remote) = named {
             imports::must_be_of_no_other_project(&mut tx, delivery.project, &remote.id).await?;
         }
         if !lifecycle::apply(&mut tx, &intent, &transition.by(&by), now).await? {
-            return Ok(false);
+            return Ok(None);
         }
+        let job = details::job_in(&mut tx, self.dialect, delivery.project, delivery.job).await?;
         tx.commit().await?;
-        Ok(true)
+        Ok(Some(CommittedPrompt { message_id: intent.message_id, job }))
     }
 }
 

@@ -13,6 +13,9 @@ use service::response_size::Room;
 /// The header of a response with a part of a list: the `cursor` of the rest.
 const NEXT_HEADER: &str = "docket-next";
 
+/// The header of a response to a repeated request: an earlier one with the same idempotency key did what it asks for.
+pub const REPLAYED_HEADER: HeaderName = HeaderName::from_static("idempotent-replayed");
+
 /// Redirects a plain form to `path`, which must be a path of this server.
 pub fn redirect_to(path: &str) {
     if is_plain() {
@@ -24,6 +27,13 @@ pub fn redirect_to(path: &str) {
 pub fn respond_with_header(header: &'static str, number: i64) {
     if let Some(response) = use_context::<leptos_axum::ResponseOptions>() {
         response.insert_header(HeaderName::from_static(header), HeaderValue::from(number));
+    }
+}
+
+/// Marks the response as that to an earlier request, with [`REPLAYED_HEADER`].
+pub fn respond_as_replay() {
+    if let Some(response) = use_context::<leptos_axum::ResponseOptions>() {
+        response.insert_header(REPLAYED_HEADER, HeaderValue::from_static("true"));
     }
 }
 

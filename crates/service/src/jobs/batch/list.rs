@@ -54,6 +54,7 @@ impl Jobs {
         batch: &BatchId,
         chosen: &[JobId],
     ) -> Result<Batch, AppError> {
+        let before = self.batch(project, batch).await?;
         let prepared = self.prepared(project, batch).await?;
         let mut failed = self.store.failed_jobs(&prepared.id).await?;
         failed.retain(|job| chosen.contains(&job.id));
@@ -63,6 +64,9 @@ impl Jobs {
         };
         let retries = failed.into_iter().map(retry).collect::<Result<Vec<_>, AppError>>()?;
         self.store.retry_jobs(caller.authority(), &prepared, &retries, self.queue_max()).await?;
-        self.shown(prepared).await
+        Ok(self.shown(prepared).await.unwrap_or_else(|error| {
+            tracing::warn!(%batch, %error, "a batch could not be read after its retries were queued");
+            before
+        }))
     }
 }

@@ -5,16 +5,34 @@ use std::slice;
 use sqlx::{Any, Transaction};
 
 use crate::jobs::lifecycle::{NewDelivery, NewIntent, NewJob, Subject};
-use crate::jobs::{archive_and_tags, lifecycle, templates};
+use crate::jobs::{archive_and_tags, details, lifecycle, templates};
 use crate::{Authority, Change, Store, StoreError, limits};
 use model::audit::Actor;
 use model::id::{BatchId, JobId};
+use model::job::Job;
 use model::page_path::PATHS_MAX;
 use model::time::Timestamp;
 
 impl Store {
-    /// Commits an intent of `author` and returns its message id; `None` if the author's intent id exists or existed, or the job to follow up was not
-    /// accepted. `queue_max`: the maximum number of queued prompts of the author, including this one.
+    /// Commits an intent of `author`; `None` if the author's intent id exists or existed, or the job to follow up was not accepted. `queue_max`: the
+    /// maximum number of queued prompts of the author, including this one.
+    pub async fn commit_intent(
+        &self,
+        by: Authority<'_>,
+        author: &Actor,
+        new: &NewIntent,
+        scheduling: Scheduling<'_>,
+        queue_max: u32,
+    ) -> Result<Option<CommittedPrompt>, StoreError> {
+        let Change { mut tx, now, .. } = self.write(by).begin().await?;
+        let inserted = Insertion { author, scheduling, queue_max, is_audited: true };
+        let Some((message_id, job)) = insert(&mut tx, new, inserted, now).await? else { return Ok(None) };
+        let job = details::job_in(&mut tx, self.dialect, &new.project, &job).await?;
+        tx.commit().await?;
+        Ok(Some(CommittedPrompt { message_id, job }))
+    }
+
+    /// As [`Self::commit_intent`], with the id of the message only.
     pub async fn insert_intent(
         &self,
         by: Authority<'_>,
@@ -23,12 +41,15 @@ impl Store {
         scheduling: Scheduling<'_>,
         queue_max: u32,
     ) -> Result<Option<String>, StoreError> {
-        let Change { mut tx, now, .. } = self.write(by).begin().await?;
-        let inserted = Insertion { author, scheduling, queue_max, is_audited: true };
-        let Some(message) = insert(&mut tx, new, inserted, now).await? else { return Ok(None) };
-        tx.commit().await?;
-        Ok(Some(message))
+        let committed = self.commit_intent(by, author, new, scheduling, queue_max).await?;
+        Ok(committed.map(|committed| committed.message_id))
     }
+}
+
+/// A prompt, and its job as the transaction left it. From now on the prompt may be sent, so this is the answer if the job cannot be read again.
+pub struct CommittedPrompt {
+    pub message_id: String,
+    pub job: Job,
 }
 
 /// Counts the queued prompts of an author. Reads an index, and no text.
@@ -52,13 +73,14 @@ pub(crate) struct Insertion<'a> {
     pub(crate) is_audited: bool,
 }
 
-/// As [`Store::insert_intent`], within a transaction. The caller must not commit the transaction if this returns `None`.
+/// As [`Store::commit_intent`], within a transaction; returns the ids of the message and of the job. The caller must not commit the transaction if
+/// this returns `None`.
 pub(crate) async fn insert(
     tx: &mut Transaction<'static, Any>,
     new: &NewIntent,
     Insertion { author, scheduling, queue_max, is_audited }: Insertion<'_>,
     now: Timestamp,
-) -> Result<Option<String>, StoreError> {
+) -> Result<Option<(String, JobId)>, StoreError> {
     let queued: i64 = sqlx::query_scalar(QUEUED).bind(&author.id).fetch_one(&mut **tx).await?;
     if queued >= i64::from(queue_max) {
         return Err(StoreError::QueueFull(queue_max));
@@ -88,7 +110,7 @@ pub(crate) async fn insert(
             archive_and_tags::tag(tx, &new.project, slice::from_ref(&job), tag, author, now).await?;
         }
     }
-    Ok(committed)
+    Ok(committed.map(|message| (message, job)))
 }
 
 /// Adds the pages of a prompt to those of its job, up to the limit.

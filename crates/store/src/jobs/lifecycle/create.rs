@@ -27,8 +27,12 @@ pub struct NewIntent {
     /// They are added to those of its job.
     pub pages: Pages,
     pub subject: Subject,
+    /// Whether it may wait in the queue. Otherwise it is rejected if it cannot be sent at once.
+    pub may_queue: bool,
     /// The hash of what a script sent; `None` for a form.
     pub request_hash: Option<String>,
+    /// The hash of all that was submitted; `None` for a prompt of a batch.
+    pub body_hash: Option<String>,
 }
 
 /// What a prompt is for.
@@ -48,7 +52,16 @@ impl NewIntent {
     /// A prompt for a new job, without anything else.
     pub fn new_job(project: ProjectId, intent: IntentId, prompt: Prompt) -> Self {
         let subject = Subject::NewJob { template: None, retry_of: None, tags: Vec::new() };
-        Self { project, intent, prompt, pages: Pages::default(), subject, request_hash: None }
+        Self {
+            project,
+            intent,
+            prompt,
+            pages: Pages::default(),
+            subject,
+            may_queue: true,
+            request_hash: None,
+            body_hash: None,
+        }
     }
 
     pub fn follow_up(project: ProjectId, job: JobId, intent: IntentId, prompt: Prompt) -> Self {
@@ -123,8 +136,8 @@ pub(crate) async fn commit(
     let refusing = delivery_states(|state| !state.accepts_follow_ups());
     let last_rank = last_rank();
     let inserted = sqlx::query(AssertSqlSafe(format!(
-        "INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at, in_queue, rank, request_hash)
-         SELECT $1, $2, $3, $4, $5, $6, '{}', $7, $7, $8, {last_rank}, $9
+        "INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at, in_queue, rank, request_hash, body_hash, may_queue)
+         SELECT $1, $2, $3, $4, $5, $6, '{}', $7, $7, $8, {last_rank}, $9, $10, $11
          WHERE NOT EXISTS (SELECT 1 FROM messages WHERE job_id = $2 AND position = 0 AND state IN ({}))
          AND NOT EXISTS (SELECT 1 FROM removed_intents WHERE author_id = $4 AND intent = $5)
          ON CONFLICT (author_id, intent) DO NOTHING",
@@ -140,6 +153,8 @@ pub(crate) async fn commit(
     .bind(now.as_millis())
     .bind(i64::from(new.in_queue))
     .bind(intent.request_hash.as_deref())
+    .bind(intent.body_hash.as_deref())
+    .bind(i64::from(intent.may_queue))
     .execute(&mut **tx)
     .await?;
     if inserted.rows_affected() == 0 {

@@ -125,7 +125,7 @@ pub struct Common {
 
 #[derive(Args)]
 pub struct Sending {
-    /// If the hourly budget is spent, queue the prompt
+    /// If the prompt cannot be sent at once, queue it; otherwise it is refused or rejected
     #[arg(long)]
     queue: bool,
     /// Runs with the same key send the prompt once: any text, such as the id of a CI run or release/v1.2.3 [default: a new key, which is printed]

@@ -204,7 +204,9 @@ async fn commit(
         prompt: Prompt::parse(prompt, u32::MAX)?,
         pages: Pages::of_each(paths)?,
         subject,
+        may_queue: true,
         request_hash: None,
+        body_hash: None,
     };
     let message = store
         .insert_intent((&work.at(at)).into(), &author.actor(""), &new, Scheduling::Immediate, u32::MAX)

@@ -62,7 +62,10 @@ pub(super) enum PromptErrors {
     /// The body is not JSON.
     #[response(status = 415, content_type = "application/problem+json")]
     UnsupportedMediaType(ProblemBody),
-    /// Another prompt was sent with this key.
+    /// A request with another body was sent with this key.
     #[response(status = 422, content_type = "application/problem+json")]
     IntentReused(ProblemBody),
+    /// Requests are paused, because the platform fails or has no AI credits, and `queue` is not set. Wait for the seconds in `Retry-After`.
+    #[response(status = 502, content_type = "application/problem+json")]
+    Paused(ProblemBody),
 }

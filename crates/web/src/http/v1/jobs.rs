@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::extract::{Path, RawQuery};
 use axum::http::{HeaderName, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::{AppendHeaders, IntoResponse, Response};
 use axum::{Extension, Json};
 use futures::stream::{self, StreamExt};
 use serde::{Deserialize, Serialize};
@@ -19,10 +19,12 @@ use super::job_body::{FollowUpBody, JobBody};
 use super::long_list::{LongBody, loaded};
 use super::version::{IfNoneMatch, KnownVersions, NotModified, Version};
 use crate::auth::bearer::TokenCaller;
+use crate::request::forms::REPLAYED_HEADER;
 use crate::request::problem::Problem;
 use base::nfc::nfc;
 use base::prompt::Prompt;
 use base::query_permits::QueryPermit;
+use clients::upstream::governor::Scope as GovernedScope;
 use model::api_token::Scope;
 use model::error::{AppError, ErrorCode};
 use model::id::{IntentId, JobId, ProjectId, TemplateId};
@@ -32,7 +34,7 @@ use model::tag::Tag;
 use model::time::Timestamp;
 use service::jobs::Jobs;
 use service::jobs::find::{FoundJobs, JobsWanted};
-use service::jobs::intent::Submission;
+use service::jobs::intent::{Submission, Submitted};
 use service::jobs::replay::{ScriptRequest, ScriptTemplate};
 use service::jobs::waiting::WAIT_MAX;
 use service::response_size::{FREE_MAX_BYTES, Room, json_bytes};
@@ -147,7 +149,8 @@ pub(super) struct NewJob {
     #[schema(max_items = 50)]
     pub(super) tags: Vec<String>,
     pub(super) template: Option<TemplateOfJob>,
-    /// Whether the prompt is queued if the hourly budget is spent.
+    /// Whether the prompt is queued if it cannot be sent at once, because the hourly budget is spent, requests are paused or there are no AI credits.
+    /// Otherwise it is refused, or rejected, and nothing is sent later.
     #[serde(default)]
     pub(super) queue: bool,
 }
@@ -169,7 +172,8 @@ pub(super) struct TemplateOfJob {
 pub(super) struct NewFollowUp {
     #[schema(min_length = 1)]
     pub(super) prompt: String,
-    /// Whether the prompt is queued if the hourly budget is spent.
+    /// Whether the prompt is queued if it cannot be sent at once, because the hourly budget is spent, requests are paused or there are no AI credits.
+    /// Otherwise it is refused, or rejected, and nothing is sent later.
     #[serde(default)]
     pub(super) queue: bool,
 }
@@ -223,15 +227,15 @@ pub(super) async fn list_jobs(
 
 /// Starts a job. With the same `Idempotency-Key`, the first response is sent again and nothing is started.
 ///
-/// A repeated request changes nothing, such as tags, and its template may have been changed or deleted since. A key belongs to the owner of the
-/// token and to the project: all tokens of a person share it, and another request with it is refused (422). A template and the
-/// text that it is filled in to are different requests. Without the scope `jobs:read`, or if a long job cannot be sent
+/// A repeated request changes nothing, and its template may have been changed or deleted since. A key belongs to the owner of the
+/// token and to the project: all tokens of a person share it, and a request with another body is refused (422), whatever differs: the prompt, the
+/// pages, the tags, the template, its values or `queue`. A template and the text that it is filled in to are different requests. Without the scope `jobs:read`, or if a long job cannot be sent
 /// now, the response has only the id and the state.
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs", tag = TAG,
     params(("project" = String, Path), IdempotencyKey),
     request_body = NewJob,
-    responses((status = CREATED, body = inline(SentJob), description = "The job is recorded, and its prompt has an outcome: look at `state`. It is also the status if the platform rejected the prompt, or if the outcome is unknown."),
-        (status = ACCEPTED, body = inline(SentJob), description = "The job is recorded, and its prompt is queued or is still being sent."),
+    responses((status = CREATED, body = inline(SentJob), headers(("Idempotent-Replayed" = bool, description = "`true` if an earlier request with this key was answered; otherwise the header is absent.")), description = "The job is recorded, and its prompt has an outcome: look at `state`. It is also the status if the platform rejected the prompt, or if the outcome is unknown."),
+        (status = ACCEPTED, body = inline(SentJob), headers(("Idempotent-Replayed" = bool, description = "`true` if an earlier request with this key was answered; otherwise the header is absent.")), description = "The job is recorded, and its prompt is queued or is still being sent."),
         ReadErrors, PromptErrors))]
 pub(super) async fn start_job(
     Extension(caller): Extension<TokenCaller>,
@@ -239,11 +243,11 @@ pub(super) async fn start_job(
     IdempotencyKey(intent): IdempotencyKey,
     Body(new): Body<NewJob>,
 ) -> Result<Response, Problem> {
-    let job = start(&caller, &project, intent, new).await?;
+    let Submitted { job, is_replay, .. } = start(&caller, &project, intent, new).await?;
     let is_pending = matches!(job.state, JobState::Queued | JobState::Sending);
     let (status, location) = head(is_pending, &job);
     let response = respond_to_change(&caller, status, job, None).await;
-    Ok((location, response).into_response())
+    Ok((location, replayed(is_replay), response).into_response())
 }
 
 /// A job. With `wait`, the response is sent when the job has ended, or after that time; earlier if the server restarts.
@@ -273,13 +277,13 @@ pub(super) async fn get_job(
 
 /// Sends a follow-up to a job. With the same `Idempotency-Key`, the first response is sent again and nothing is sent.
 ///
-/// A key belongs to the owner of the token and to the project, as for jobs. Without the scope `jobs:read`, or if a long job cannot be sent now, the
+/// A key belongs to the owner of the token and to the project, and another body with it is refused, as for jobs. Without the scope `jobs:read`, or if a long job cannot be sent now, the
 /// response has only the id and the states.
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/messages", tag = TAG,
     params(OfJob, IdempotencyKey),
     request_body = NewFollowUp,
-    responses((status = CREATED, body = inline(SentFollowUp), description = "The follow-up is recorded and has an outcome: look at `follow_up_state`. It is also the status if the platform rejected it, or if the outcome is unknown."),
-        (status = ACCEPTED, body = inline(SentFollowUp), description = "The follow-up is recorded, and is queued or still being sent, whatever the state of others."),
+    responses((status = CREATED, body = inline(SentFollowUp), headers(("Idempotent-Replayed" = bool, description = "`true` if an earlier request with this key was answered; otherwise the header is absent.")), description = "The follow-up is recorded and has an outcome: look at `follow_up_state`. It is also the status if the platform rejected it, or if the outcome is unknown."),
+        (status = ACCEPTED, body = inline(SentFollowUp), headers(("Idempotent-Replayed" = bool, description = "`true` if an earlier request with this key was answered; otherwise the header is absent.")), description = "The follow-up is recorded, and is queued or still being sent, whatever the state of others."),
         ReadErrors, PromptErrors))]
 pub(super) async fn send_follow_up(
     Extension(caller): Extension<TokenCaller>,
@@ -287,10 +291,10 @@ pub(super) async fn send_follow_up(
     IdempotencyKey(intent): IdempotencyKey,
     Body(new): Body<NewFollowUp>,
 ) -> Result<Response, Problem> {
-    let (job, sent) = follow_up(&caller, &project, job, intent, new).await?;
+    let (Submitted { job, is_replay, .. }, sent) = follow_up(&caller, &project, job, intent, new).await?;
     let (status, location) = head(sent.is_pending(), &job);
     let response = respond_to_change(&caller, status, job, Some(sent)).await;
-    Ok((location, response).into_response())
+    Ok((location, replayed(is_replay), response).into_response())
 }
 
 /// Archives a job in Docket: lists omit it. The platform is not informed.
@@ -364,15 +368,23 @@ pub(super) async fn start(
     project: &str,
     intent: String,
     new: NewJob,
-) -> Result<Job, Problem> {
+) -> Result<Submitted, Problem> {
     caller.needs(Scope::JobsWrite)?;
     let project = caller.project(project)?;
     let (owner, jobs) = (caller.caller(), &caller.state().jobs);
     let template = new.template.as_ref().map(TemplateOfJob::as_sent);
-    let request = ScriptRequest { project: &project, job: None, prompt: new.prompt.as_deref(), template };
+    let request = ScriptRequest {
+        project: &project,
+        job: None,
+        prompt: new.prompt.as_deref(),
+        template,
+        pages: &new.pages,
+        tags: &new.tags,
+        queue: new.queue,
+    };
     let intent = intent.parse().map_err(AppError::from)?;
-    if let Some(job) = jobs.first_answer(&owner.user.id, &intent, &request).await? {
-        return Ok(job);
+    if let Some(earlier) = jobs.first_answer(&owner.user.id, &intent, &request).await? {
+        return Ok(earlier);
     }
     let tags = tags(&new.tags)?;
     let (text, template) = match (new.prompt.clone(), &new.template) {
@@ -385,9 +397,9 @@ pub(super) async fn start(
     };
     let prompt = Prompt::parse(&text, jobs.prompt_max()).map_err(AppError::from)?;
     let pages = jobs.each_written_page(&project, &new.pages).map_err(AppError::from)?;
-    let (subject, request_hash) = (Subject::NewJob { template, retry_of: None, tags }, Some(request.hash()));
-    let intent = NewIntent { project: project.clone(), intent, prompt, pages, subject, request_hash };
-    submit(caller, intent, new.queue).await
+    let subject = Subject::NewJob { template, retry_of: None, tags };
+    let intent = NewIntent { pages, subject, ..NewIntent::new_job(project.clone(), intent, prompt) };
+    submit(caller, hashed(intent, &request), new.queue).await
 }
 
 impl TemplateOfJob {
@@ -477,13 +489,13 @@ pub(super) async fn follow_up(
     job: String,
     intent: String,
     new: NewFollowUp,
-) -> Result<(Job, SentPrompt), Problem> {
+) -> Result<(Submitted, SentPrompt), Problem> {
     caller.needs(Scope::JobsWrite)?;
     let project = caller.project(project)?;
     let key = intent.parse().map_err(AppError::from)?;
-    let job = follow_up_once(caller, &project, job, &key, new).await?;
-    let sent = caller.state().jobs.sent_follow_up(&caller.caller().user.id, &key, &job).await?;
-    Ok((job, sent.into()))
+    let submitted = follow_up_once(caller, &project, job, &key, new).await?;
+    let sent = caller.state().jobs.sent_follow_up(&submitted).await?;
+    Ok((submitted, sent.into()))
 }
 
 /// The job of the follow-up with this key, sent now or by an earlier request.
@@ -493,31 +505,51 @@ async fn follow_up_once(
     job: String,
     key: &IntentId,
     new: NewFollowUp,
-) -> Result<Job, Problem> {
+) -> Result<Submitted, Problem> {
     let (owner, prompt) = (caller.caller(), Some(new.prompt.as_str()));
-    let request = ScriptRequest { project, job: Some(&job), prompt, template: None };
+    let request = ScriptRequest {
+        project,
+        job: Some(&job),
+        prompt,
+        template: None,
+        pages: &[],
+        tags: &[],
+        queue: new.queue,
+    };
     let jobs = &caller.state().jobs;
-    if let Some(job) = jobs.first_answer(&owner.user.id, key, &request).await? {
-        return Ok(job);
+    if let Some(earlier) = jobs.first_answer(&owner.user.id, key, &request).await? {
+        return Ok(earlier);
     }
-    let request_hash = Some(request.hash());
     let prompt = Prompt::parse(&new.prompt, jobs.prompt_max()).map_err(AppError::from)?;
-    let job = job.parse().map_err(AppError::from)?;
-    let intent = NewIntent::follow_up(project.clone(), job, key.clone(), prompt);
-    submit(caller, NewIntent { request_hash, ..intent }, new.queue).await
+    let id = job.parse().map_err(AppError::from)?;
+    let intent = NewIntent::follow_up(project.clone(), id, key.clone(), prompt);
+    submit(caller, hashed(intent, &request), new.queue).await
 }
 
-/// Submits a prompt. If the hourly budget is spent, the problem tells when the next prompt is possible.
-async fn submit(caller: &TokenCaller, intent: NewIntent, queue: bool) -> Result<Job, Problem> {
+/// The intent of a request, with the hashes that are compared with those of a repeated one.
+fn hashed(intent: NewIntent, request: &ScriptRequest<'_>) -> NewIntent {
+    let (request_hash, body_hash) = (Some(request.hash()), Some(request.body_hash()));
+    NewIntent { may_queue: request.queue, request_hash, body_hash, ..intent }
+}
+
+/// Submits a prompt. If the hourly budget is spent or requests are paused, the problem tells when the next prompt is possible.
+async fn submit(caller: &TokenCaller, intent: NewIntent, queue: bool) -> Result<Submitted, Problem> {
     let (state, project) = (caller.state(), intent.project.clone());
     let is_follow_up = intent.followed_up().is_some();
     let submission = Submission { intent, queue, warns_if_similar: false, warns_if_unfilled: false };
     let error = match state.jobs.submit(caller.caller(), submission).await {
-        Ok(job) => return Ok(job),
+        Ok(submitted) => return Ok(submitted),
         Err(error) => error,
     };
-    if error.code != ErrorCode::BudgetSpent {
-        return Err(error.into());
+    match error.code {
+        ErrorCode::BudgetSpent => {}
+        ErrorCode::UpstreamFailed => {
+            let scope = GovernedScope::of_message(&project, i64::from(is_follow_up));
+            let until = state.governor.prompt_paused_until(&scope).await?;
+            let wait = until.map_or(QUEUE_CHECK, |at| at.since(state.clock.now()));
+            return Err(Problem::from(error).with_retry_after(wait));
+        }
+        _ => return Err(error.into()),
     }
     let budgets = state.governor.budgets(&project, &caller.caller().reader()).await?.budgets;
     let meter = if is_follow_up { budgets.follow_ups } else { budgets.creates };
@@ -546,6 +578,11 @@ fn head(is_pending: bool, job: &Job) -> (StatusCode, [(HeaderName, String); 1]) 
     let status = if is_pending { StatusCode::ACCEPTED } else { StatusCode::CREATED };
     let location = format!("/api/v1/projects/{}/jobs/{}", job.project, job.id);
     (status, [(header::LOCATION, location)])
+}
+
+/// The header of the response to a repeated request.
+fn replayed(is_replay: bool) -> AppendHeaders<Option<(HeaderName, &'static str)>> {
+    AppendHeaders(is_replay.then_some((REPLAYED_HEADER, "true")))
 }
 
 /// The response to a change of a job: the job, or only its states without the scope `jobs:read`. The change took effect, so that an error would be wrong:

@@ -295,15 +295,15 @@ async fn start_job(caller: &TokenCaller, input: Value) -> Result<JsonObject, Pro
     let StartJobInput { project, prompt, pages, idempotency_key, queue } = parsed(input)?;
     let (pages, queue) = (pages.unwrap_or_default(), queue.unwrap_or_default());
     let new = NewJob { prompt: Some(prompt), pages, queue, ..NewJob::default() };
-    let job = jobs::start(caller, &project, idempotency_key, new).await?;
+    let job = jobs::start(caller, &project, idempotency_key, new).await?.job;
     changed(caller, job, None)
 }
 
 async fn send_follow_up(caller: &TokenCaller, input: Value) -> Result<JsonObject, Problem> {
     let SendFollowUpInput { project, job, prompt, idempotency_key, queue } = parsed(input)?;
     let new = NewFollowUp { prompt, queue: queue.unwrap_or_default() };
-    let (job, sent) = jobs::follow_up(caller, &project, job, idempotency_key, new).await?;
-    changed(caller, job, Some(sent))
+    let (submitted, sent) = jobs::follow_up(caller, &project, job, idempotency_key, new).await?;
+    changed(caller, submitted.job, Some(sent))
 }
 
 async fn list_page_views(caller: &TokenCaller, input: Value) -> Result<JsonObject, Problem> {

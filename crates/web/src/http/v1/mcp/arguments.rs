@@ -75,7 +75,8 @@ pub(super) struct StartJobInput {
     pub(super) pages: Option<Vec<String>>,
     /// 1 to 64 letters, digits, - or _; the same in each retry.
     pub(super) idempotency_key: String,
-    /// Whether the prompt is queued if the hourly budget is spent.
+    /// Whether the prompt is queued if it cannot be sent at once, because the hourly budget is spent, requests are paused or there are no AI credits.
+    /// Otherwise it is refused, or rejected, and nothing is sent later.
     pub(super) queue: Option<bool>,
 }
 
@@ -90,7 +91,8 @@ pub(super) struct SendFollowUpInput {
     pub(super) prompt: String,
     /// 1 to 64 letters, digits, - or _; the same in each retry.
     pub(super) idempotency_key: String,
-    /// Whether the prompt is queued if the hourly budget is spent.
+    /// Whether the prompt is queued if it cannot be sent at once, because the hourly budget is spent, requests are paused or there are no AI credits.
+    /// Otherwise it is refused, or rejected, and nothing is sent later.
     pub(super) queue: Option<bool>,
 }
 
