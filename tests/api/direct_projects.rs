@@ -97,7 +97,16 @@ async fn retry_that_is_published_directly_resolves_the_job_that_failed() {
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "failed"))).await;
     let failed = operator.created("Fix typos").await;
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_2", "active"))).await;
-    app.upstream.on_read(ResponseTemplate::new(200).set_body_json(remote_job("job_2", "completed"))).await;
+    // Docket also asks once more for the failed job.
+    app.upstream
+        .on_read(|request: &Request| {
+            let (id, status) = match request.url.path().ends_with("/job_1") {
+                true => ("job_1", "failed"),
+                false => ("job_2", "completed"),
+            };
+            ResponseTemplate::new(200).set_body_json(remote_job(id, status))
+        })
+        .await;
     New::job("Fix typos").with("retry_of", failed["id"].as_str().unwrap()).made(&operator).await;
     until("the failed job is resolved", async || {
         Some(operator.job(&failed).await).filter(|job| job["resolved_by"].is_string())
