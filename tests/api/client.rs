@@ -1,5 +1,7 @@
 //! `docket job` and `docket views`: the command line client.
 
+mod lost_replies;
+
 use std::sync::Mutex;
 use std::time::Duration;
 

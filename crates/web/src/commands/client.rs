@@ -2,6 +2,7 @@
 //! diagnostics to standard error.
 
 mod connection;
+mod failure;
 mod idempotency_key;
 pub mod job;
 pub mod views;
@@ -19,7 +20,7 @@ pub enum Outcome {
     Done,
     /// The job failed, or its prompt was rejected or cancelled.
     Failed,
-    /// The platform may have accepted the prompt.
+    /// The platform may have accepted the prompt, or Docket the request.
     Unknown,
     /// The job had not ended in time.
     TimedOut,

@@ -5,11 +5,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 use reqwest::header::{AUTHORIZATION, RETRY_AFTER};
-use reqwest::{Client, Method, Response, StatusCode};
+use reqwest::{Client, Method, Response};
 use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
+use super::failure::{Effect, Failure, Retry, UnknownEnd};
+use super::idempotency_key::IdempotencyKey;
 use super::inform;
 use base::config::{ApiKey, ClientConfig};
 use base::http_client;
@@ -39,7 +41,7 @@ pub(super) struct ApiRequest<'a> {
     path: Vec<&'a str>,
     query: Vec<(&'a str, String)>,
     body: Option<Value>,
-    idempotency_key: Option<&'a str>,
+    idempotency_key: Option<&'a IdempotencyKey>,
 }
 
 #[derive(Deserialize)]
@@ -68,13 +70,6 @@ impl Refusal {
     }
 }
 
-/// Why a request failed.
-enum Failure {
-    /// A later attempt may succeed, perhaps only after a time that the server names.
-    Passing(anyhow::Error, Option<Duration>),
-    Final(anyhow::Error),
-}
-
 impl Connection {
     pub fn new(config: ClientConfig) -> anyhow::Result<Self> {
         let ClientConfig { server, token, certificate_authorities } = config;
@@ -89,18 +84,38 @@ impl Connection {
     }
 
     /// The body of a successful response.
+    ///
+    /// # Errors
+    /// [`UnknownEnd`] if the request is a change that the server may have carried out.
     pub(super) async fn send(&self, request: &ApiRequest<'_>) -> anyhow::Result<Value> {
-        let (started, mut pause) = (Instant::now(), PAUSE_MIN);
+        let Failure { error, effect, .. } = match self.repeated(request).await {
+            Ok(body) => return Ok(body),
+            Err(failure) => failure,
+        };
+        if effect != Effect::Possible || !request.is_change() {
+            return Err(error);
+        }
+        inform(&format!("{error:#}"));
+        Err(UnknownEnd { how_to_repeat: request.how_to_repeat() }.into())
+    }
+
+    /// Repeats a request until it succeeds, fails for good, or its time is over.
+    async fn repeated(&self, request: &ApiRequest<'_>) -> Result<Value, Failure> {
+        let (started, mut pause, mut effect) = (Instant::now(), PAUSE_MIN, Effect::None);
         loop {
-            let (error, wait) = match self.attempt(request).await {
+            let failure = match self.attempt(request).await {
                 Ok(body) => return Ok(body),
-                Err(Failure::Final(error)) => return Err(error),
-                Err(Failure::Passing(error, wait)) => (error, wait.unwrap_or(pause)),
+                Err(failure) => failure,
+            };
+            effect = effect.after(failure.effect);
+            let wait = match failure.retry {
+                Retry::Later(wait) => wait.unwrap_or(pause),
+                Retry::Never => return Err(Failure { effect, ..failure }),
             };
             if started.elapsed() + wait > REPEATED_FOR {
-                return Err(error);
+                return Err(Failure { effect, ..failure });
             }
-            inform(&format!("{error:#}; next attempt in {} s", wait.as_secs()));
+            inform(&format!("{:#}; next attempt in {} s", failure.error, wait.as_secs()));
             tokio::time::sleep(wait).await;
             pause = (pause * 2).min(PAUSE_MAX);
         }
@@ -112,22 +127,24 @@ impl Connection {
             .request(request.method.clone(), self.endpoint(request))
             .header(AUTHORIZATION, self.token.bearer());
         if let Some(key) = request.idempotency_key {
-            call = call.header("idempotency-key", key);
+            call = call.header("idempotency-key", key.sent());
         }
         if let Some(body) = &request.body {
             call = call.json(body);
         }
-        let response = call.send().await.map_err(|error| {
-            let error = anyhow!(error.without_url()).context(format!("{} cannot be reached", self.server));
-            Failure::Passing(error, None)
-        })?;
-        match response.status().is_success() {
+        let response = call.send().await.map_err(|error| Failure::of_sending(error, self.server.as_str()))?;
+        if !response.status().is_success() {
+            return Err(self.refusal(response).await);
+        }
+        let body = body_of(response).await?;
+        let body: Value = serde_json::from_slice(&body)
+            .map_err(|_| Failure::lost(anyhow!("the response is incomplete, or no JSON")))?;
+        // Each change is one of a job.
+        match request.is_change() && !body["id"].is_string() {
             true => {
-                let body = body_of(response).await?;
-                serde_json::from_slice(&body)
-                    .map_err(|_| Failure::Passing(anyhow!("the response is incomplete, or no JSON"), None))
+                Err(Failure { retry: Retry::Never, ..Failure::lost(anyhow!("the response names no job")) })
             }
-            false => Err(self.refusal(response).await),
+            false => Ok(body),
         }
     }
 
@@ -148,21 +165,19 @@ impl Connection {
         let wait = response.headers().get(RETRY_AFTER).and_then(|wait| wait.to_str().ok()?.parse().ok());
         let wait = wait.map(Duration::from_secs);
         let body = match body_of(response).await {
-            Err(error @ Failure::Final(_)) => return error,
+            Err(failure) if matches!(failure.retry, Retry::Never) => return failure,
             body => body.unwrap_or_default(),
         };
         let Ok(Problem { detail, code }) = serde_json::from_slice(&body) else {
             let error =
                 anyhow!("{} responded {status}, not as Docket does: check DOCKET_SERVER", self.server);
-            return if is_passing(status) { Failure::Passing(error, wait) } else { Failure::Final(error) };
+            return Failure::of_status(error, status, wait);
         };
         // The next prompt may be possible only in an hour.
-        let is_spent = code == "budget_spent";
-        match is_passing(status) && !is_spent {
-            true => Failure::Passing(anyhow!(detail), wait),
-            false if is_spent => Failure::Final(anyhow!("{detail} With --queue, Docket sends it then.")),
-            false => Failure::Final(Refusal { detail, code }.into()),
+        if code == "budget_spent" {
+            return Failure::last(anyhow!("{detail} With --queue, Docket sends it then."));
         }
+        Failure::of_status(Refusal { detail, code }.into(), status, wait)
     }
 }
 
@@ -171,14 +186,14 @@ async fn body_of(mut response: Response) -> Result<Vec<u8>, Failure> {
     let mut body = Vec::new();
     loop {
         let chunk = response.chunk().await.map_err(|error| {
-            Failure::Passing(anyhow!(error.without_url()).context("the response was interrupted"), None)
+            Failure::lost(anyhow!(error.without_url()).context("the response was interrupted"))
         })?;
         let Some(chunk) = chunk else { return Ok(body) };
         if body.len() + chunk.len() > BODY_MAX {
             let limit = BODY_MAX / 1024 / 1024;
-            return Err(Failure::Final(anyhow!(
-                "the response is larger than {limit} MiB: check DOCKET_SERVER, or ask for less"
-            )));
+            let error =
+                anyhow!("the response is larger than {limit} MiB: check DOCKET_SERVER, or ask for less");
+            return Err(Failure { retry: Retry::Never, ..Failure::lost(error) });
         }
         body.extend_from_slice(&chunk);
     }
@@ -206,21 +221,18 @@ impl<'a> ApiRequest<'a> {
     }
 
     /// With a body, whose effect happens once for each key.
-    pub(super) fn with_body(self, body: Value, idempotency_key: &'a str) -> Self {
+    pub(super) fn with_body(self, body: Value, idempotency_key: &'a IdempotencyKey) -> Self {
         Self { body: Some(body), idempotency_key: Some(idempotency_key), ..self }
     }
-}
 
-/// Whether a later attempt may succeed: the server is overloaded or restarting, or the same prompt is being sent.
-fn is_passing(status: StatusCode) -> bool {
-    matches!(
-        status,
-        StatusCode::REQUEST_TIMEOUT
-            | StatusCode::TOO_MANY_REQUESTS
-            | StatusCode::BAD_GATEWAY
-            | StatusCode::SERVICE_UNAVAILABLE
-            | StatusCode::GATEWAY_TIMEOUT
-    )
+    fn is_change(&self) -> bool {
+        self.method != Method::GET
+    }
+
+    /// What to do if its end is unknown. It is safe: with the same key, nothing is sent twice, and what is cancelled stays cancelled.
+    fn how_to_repeat(&self) -> String {
+        self.idempotency_key.map_or_else(|| "repeat the command".to_owned(), IdempotencyKey::how_to_repeat)
+    }
 }
 
 /// Parses a typed result. The error names the job, which may have been started.

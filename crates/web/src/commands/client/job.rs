@@ -10,7 +10,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::connection::{ApiRequest, parsed};
-use super::{Connection, Outcome, idempotency_key, project_or_only};
+use super::failure::UnknownEnd;
+use super::idempotency_key::IdempotencyKey;
+use super::{Connection, Outcome, project_or_only};
 use crate::commands::output::{StatusLine, in_one_line, inform, is_lost, print_json, print_line};
 use model::job::{JobState, title};
 use model::links;
@@ -31,7 +33,7 @@ pub enum JobCommand {
     /// Start a job; prints its id, state and address, and with --wait its end too
     ///
     /// Exits 0 if the prompt was sent or queued (with --wait: if the job completed), 3 if the job failed or was rejected, 4 if it is
-    /// unknown whether the platform received the prompt, 5 if the job did not end in time.
+    /// unknown whether the platform or Docket received the prompt, 5 if the job did not end in time.
     Start(StartArguments),
     /// Show a job; exits 3 if it failed or was rejected, 4 if its outcome is unknown
     Show {
@@ -76,6 +78,8 @@ pub enum JobCommand {
         sending: Sending,
     },
     /// Cancel the queued prompts of a job; what was sent cannot be cancelled
+    ///
+    /// Exits 0 if they are cancelled, by this run or before, 4 if it is unknown whether Docket received the request.
     Cancel {
         job: String,
         #[command(flatten)]
@@ -167,6 +171,16 @@ struct ShownPullRequest {
 }
 
 pub async fn job(connection: &Connection, command: JobCommand) -> anyhow::Result<Outcome> {
+    match run(connection, command).await {
+        Err(error) if error.is::<UnknownEnd>() => {
+            inform(&error.to_string());
+            Ok(Outcome::Unknown)
+        }
+        ended => ended,
+    }
+}
+
+async fn run(connection: &Connection, command: JobCommand) -> anyhow::Result<Outcome> {
     match command {
         JobCommand::Start(arguments) => start(connection, arguments).await,
         JobCommand::Show { job, common, waiting } => {
@@ -190,10 +204,8 @@ pub async fn job(connection: &Connection, command: JobCommand) -> anyhow::Result
         JobCommand::FollowUp { job, prompt, common, sending } => {
             let project = project_or_only(connection, common.project).await?;
             let body = json!({"prompt": text(prompt)?, "queue": sending.queue});
-            let (path, key) = (
-                ["projects", &project, "jobs", &job, "messages"],
-                idempotency_key::of_run(sending.key.as_deref()),
-            );
+            let path = ["projects", &project, "jobs", &job, "messages"];
+            let key = IdempotencyKey::of_run(sending.key.as_deref());
             let body = connection.send(&ApiRequest::post(&path).with_body(body, &key)).await?;
             let last = body["follow_ups"].as_array().and_then(|all| all.last()?["state"].as_str());
             let outcome = match last.or(body["follow_up_state"].as_str()) {
@@ -227,7 +239,7 @@ async fn start(connection: &Connection, arguments: StartArguments) -> anyhow::Re
         // The server finds it, so that a repeated run does not need the template any more.
         body["template"] = json!({"name": name, "values": values});
     }
-    let key = idempotency_key::of_run(sending.key.as_deref());
+    let key = IdempotencyKey::of_run(sending.key.as_deref());
     let request = ApiRequest::post(&["projects", &project, "jobs"]).with_body(body, &key);
     let started = connection.send(&request).await?;
     finish(connection, &project, started, &waiting, common.json).await

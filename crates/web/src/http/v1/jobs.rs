@@ -265,10 +265,11 @@ pub(super) async fn restore_job(
 
 /// Cancels the queued prompts of a job. What was sent cannot be cancelled.
 ///
+/// Does nothing if the last prompt is cancelled already: the request may be repeated.
 /// Without the scope `jobs:read`, or if a long job cannot be sent now, the response has only the id and the state.
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/cancel", tag = TAG,
     params(OfJob),
-    responses((status = OK, body = inline(SentJob), description = "The job."), ReadErrors, ChangeErrors))]
+    responses((status = OK, body = inline(SentJob), description = "The job, whose queued prompts are cancelled."), ReadErrors, ChangeErrors))]
 pub(super) async fn cancel_job(
     Extension(caller): Extension<TokenCaller>,
     Path(OfJob { project, job }): Path<OfJob>,
