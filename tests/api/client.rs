@@ -1,6 +1,7 @@
 //! `docket job` and `docket views`: the command line client.
 
 mod lost_replies;
+mod unreachable;
 
 use std::sync::Mutex;
 use std::time::Duration;

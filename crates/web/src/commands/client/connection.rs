@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
-use reqwest::header::{AUTHORIZATION, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use reqwest::{Client, Method, Response};
 use serde::Deserialize;
 use serde_json::Value;
@@ -16,10 +16,12 @@ use super::inform;
 use base::config::{ApiKey, ClientConfig};
 use base::http_client;
 
-/// The timeout of one request. A request may wait 60 seconds for the end of a job.
+/// The timeout of one attempt. The server responds to a prompt when the platform did.
 const TIMEOUT: Duration = Duration::from_secs(90);
-/// How long a request is repeated.
+/// How long a request is repeated, unless it waits for a job.
 const REPEATED_FOR: Duration = Duration::from_secs(180);
+/// How long the last attempt of a request that waits may take beyond its time.
+const LAST_ATTEMPT: Duration = Duration::from_secs(5);
 /// The first pause, which doubles each time, and the longest one.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_secs(30);
@@ -32,6 +34,15 @@ pub struct Connection {
     http: Client,
     server: Url,
     token: ApiKey,
+}
+
+/// When a request is not repeated any more.
+#[derive(Clone, Copy)]
+enum Repeated {
+    /// When the next attempt would be later than this.
+    Before(Instant),
+    /// At this time: the last pause is shorter.
+    Until(Instant),
 }
 
 /// A request to `/api/v1`.
@@ -88,7 +99,8 @@ impl Connection {
     /// # Errors
     /// [`UnknownEnd`] if the request is a change that the server may have carried out.
     pub(super) async fn send(&self, request: &ApiRequest<'_>) -> anyhow::Result<Value> {
-        let Failure { error, effect, .. } = match self.repeated(request).await {
+        let repeated = Repeated::Before(Instant::now() + REPEATED_FOR);
+        let Failure { error, effect, .. } = match self.repeat(request, repeated).await {
             Ok(body) => return Ok(body),
             Err(failure) => failure,
         };
@@ -99,33 +111,48 @@ impl Connection {
         Err(UnknownEnd { how_to_repeat: request.how_to_repeat() }.into())
     }
 
+    /// As [`Self::send`], for a request that reads. `None` if it has no success until this time.
+    pub(super) async fn send_until(
+        &self,
+        request: &ApiRequest<'_>,
+        until: Instant,
+    ) -> anyhow::Result<Option<Value>> {
+        match self.repeat(request, Repeated::Until(until)).await {
+            Ok(body) => Ok(Some(body)),
+            Err(Failure { error, retry: Retry::Never, .. }) => Err(error),
+            Err(failure) => {
+                inform(&format!("{:#}", failure.error));
+                Ok(None)
+            }
+        }
+    }
+
     /// Repeats a request until it succeeds, fails for good, or its time is over.
-    async fn repeated(&self, request: &ApiRequest<'_>) -> Result<Value, Failure> {
-        let (started, mut pause, mut effect) = (Instant::now(), PAUSE_MIN, Effect::None);
+    async fn repeat(&self, request: &ApiRequest<'_>, repeated: Repeated) -> Result<Value, Failure> {
+        let (mut pause, mut effect) = (PAUSE_MIN, Effect::None);
         loop {
-            let failure = match self.attempt(request).await {
+            let failure = match self.attempt(request, repeated.timeout()).await {
                 Ok(body) => return Ok(body),
                 Err(failure) => failure,
             };
             effect = effect.after(failure.effect);
             let wait = match failure.retry {
-                Retry::Later(wait) => wait.unwrap_or(pause),
-                Retry::Never => return Err(Failure { effect, ..failure }),
+                Retry::Later(wait) => repeated.pause(wait.unwrap_or(pause)),
+                Retry::Never => None,
             };
-            if started.elapsed() + wait > REPEATED_FOR {
-                return Err(Failure { effect, ..failure });
-            }
+            let Some(wait) = wait else { return Err(Failure { effect, ..failure }) };
             inform(&format!("{:#}; next attempt in {} s", failure.error, wait.as_secs()));
             tokio::time::sleep(wait).await;
             pause = (pause * 2).min(PAUSE_MAX);
         }
     }
 
-    async fn attempt(&self, request: &ApiRequest<'_>) -> Result<Value, Failure> {
+    async fn attempt(&self, request: &ApiRequest<'_>, timeout: Duration) -> Result<Value, Failure> {
         let mut call = self
             .http
             .request(request.method.clone(), self.endpoint(request))
-            .header(AUTHORIZATION, self.token.bearer());
+            .header(AUTHORIZATION, self.token.bearer())
+            .timeout(timeout);
         if let Some(key) = request.idempotency_key {
             call = call.header("idempotency-key", key.sent());
         }
@@ -135,6 +162,13 @@ impl Connection {
         let response = call.send().await.map_err(|error| Failure::of_sending(error, self.server.as_str()))?;
         if !response.status().is_success() {
             return Err(self.refusal(response).await);
+        }
+        if let Some(page) = other_content(&response) {
+            let error = anyhow!(
+                "{} responded with {page} instead of JSON, so it is not Docket, or a sign-in page is before it: check DOCKET_SERVER",
+                self.server
+            );
+            return Err(Failure::last(error));
         }
         let body = body_of(response).await?;
         let body: Value = serde_json::from_slice(&body)
@@ -178,6 +212,41 @@ impl Connection {
             return Failure::last(anyhow!("{detail} With --queue, Docket sends it then."));
         }
         Failure::of_status(Refusal { detail, code }.into(), status, wait)
+    }
+}
+
+impl Repeated {
+    /// The pause before the next attempt, if there is one.
+    fn pause(self, wanted: Duration) -> Option<Duration> {
+        let left = self.end().saturating_duration_since(Instant::now());
+        match self {
+            Self::Before(_) => (wanted <= left).then_some(wanted),
+            Self::Until(_) => (!left.is_zero()).then(|| wanted.min(left)),
+        }
+    }
+
+    /// The timeout of the next attempt.
+    fn timeout(self) -> Duration {
+        match self {
+            Self::Before(_) => TIMEOUT,
+            Self::Until(end) => TIMEOUT.min(end.saturating_duration_since(Instant::now()) + LAST_ATTEMPT),
+        }
+    }
+
+    const fn end(self) -> Instant {
+        match self {
+            Self::Before(end) | Self::Until(end) => end,
+        }
+    }
+}
+
+/// The type of a response that is not JSON.
+fn other_content(response: &Response) -> Option<String> {
+    let kind = response.headers().get(CONTENT_TYPE).map(|kind| String::from_utf8_lossy(kind.as_bytes()));
+    match kind {
+        Some(kind) if kind.contains("json") => None,
+        Some(kind) => Some(kind.split(';').next().unwrap_or_default().to_owned()),
+        None => Some("something".to_owned()),
     }
 }
 

@@ -1,9 +1,12 @@
 //! Why a request failed, whether a later attempt may succeed, and whether the request may have had an effect.
 
+use std::error::Error;
+use std::io;
 use std::time::Duration;
 
 use anyhow::anyhow;
 use reqwest::StatusCode;
+use rustls::Error as TlsError;
 
 /// A failed attempt, or after the last attempt, the failed request.
 pub(super) struct Failure {
@@ -55,8 +58,13 @@ impl Failure {
     /// Why no response arrived.
     pub(super) fn of_sending(error: reqwest::Error, server: &str) -> Self {
         let is_sent = !error.is_connect();
-        let error = anyhow!(error.without_url()).context(format!("{server} cannot be reached"));
-        if is_sent { Self::lost(error) } else { Self::passing(error) }
+        let wrong = wrong_setting(&error, server);
+        let error = anyhow!(error.without_url());
+        match wrong {
+            Some(wrong) => Self::last(error.context(wrong)),
+            None if is_sent => Self::lost(error.context(format!("{server} cannot be reached"))),
+            None => Self::passing(error.context(format!("{server} cannot be reached"))),
+        }
     }
 
     /// A response with this status, which is no success. `wait`: the time that the server named.
@@ -94,9 +102,57 @@ fn is_passing(status: StatusCode) -> bool {
     matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS) || status.is_server_error()
 }
 
+/// What is wrong, if repeating the request is of no use.
+fn wrong_setting(error: &reqwest::Error, server: &str) -> Option<String> {
+    if error.is_dns() && !causes(error).any(|cause| is_passing_lookup(&cause.to_string())) {
+        return Some(format!("the host of {server} does not exist: check DOCKET_SERVER"));
+    }
+    match causes(error).find_map(|cause| cause.downcast_ref::<TlsError>())? {
+        TlsError::InvalidCertificate(_) => Some(format!(
+            "the certificate of {server} is not trusted: check DOCKET_SERVER, and DOCKET_CA_FILE if you use your own authority"
+        )),
+        TlsError::InvalidMessage(_) | TlsError::NoCertificatesPresented | TlsError::PeerIncompatible(_) => {
+            Some(format!("{server} does not speak https as Docket does: check DOCKET_SERVER"))
+        }
+        _ => None,
+    }
+}
+
+/// Whether the name server did not answer, in the words of the systems' libraries. They have no other sign of it.
+fn is_passing_lookup(text: &str) -> bool {
+    ["Temporary failure", "Try again", "try again", "os error 11002"].iter().any(|words| text.contains(words))
+}
+
+/// The errors in `error`.
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |error| cause(*error))
+}
+
+fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+    // `source` omits the error inside of one of `io`.
+    match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        Some(inner) => Some(inner),
+        None => error.source(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn name_server_without_an_answer_is_asked_again() {
+        for (text, is_passing) in [
+            ("failed to lookup address information: Temporary failure in name resolution", true),
+            ("failed to lookup address information: Try again", true),
+            ("failed to lookup address information: Name or service not known", false),
+            ("failed to lookup address information: nodename nor servname provided, or not known", false),
+            ("No such host is known. (os error 11001)", false),
+            ("A temporary error occurred. (os error 11002)", true),
+        ] {
+            assert_eq!(is_passing_lookup(text), is_passing, "{text}");
+        }
+    }
 
     /// The effect of a request after attempts with these statuses; 0 is a lost response.
     fn effect_of(statuses: &[u16]) -> Effect {

@@ -18,13 +18,15 @@ use model::job::{JobState, title};
 use model::links;
 use model::time::Timestamp;
 
-/// The longest wait of one request, in seconds.
-const WAIT_MAX: u64 = 60;
+/// The longest wait of one request, in seconds: load balancers end a request without a response after 60 seconds, and some after 30.
+const WAIT_MAX: u64 = 25;
 /// The maximum size of a prompt on standard input, in bytes.
 const PROMPT_MAX_BYTES: u64 = 1024 * 1024;
 /// The maximum length of a title in the list.
 const TITLE_CHARS: usize = 60;
 
+/// Effectively never.
+const TIMEOUT_MAX: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// The shortest time between two requests that wait.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -137,7 +139,7 @@ pub struct Waiting {
     /// Wait until the job has ended
     #[arg(long)]
     wait: bool,
-    /// How long to wait, such as 90s, 30m or 2h
+    /// How long to wait, such as 90s, 30m or 2h. Until then, requests that fail for a passing reason are repeated
     #[arg(long, value_name = "TIME", requires = "wait", default_value = "30m", value_parser = humantime::parse_duration)]
     timeout: Duration,
 }
@@ -186,8 +188,18 @@ async fn run(connection: &Connection, command: JobCommand) -> anyhow::Result<Out
         JobCommand::Show { job, common, waiting } => {
             let project = project_or_only(connection, common.project).await?;
             let path = ["projects", &project, "jobs", &job];
-            let body = connection.send(&ApiRequest::get(&path)).await?;
-            finish(connection, &project, body, &waiting, common.json).await
+            let body = match waiting.wait {
+                true => connection.send_until(&ApiRequest::get(&path), waiting.until()).await?,
+                false => Some(connection.send(&ApiRequest::get(&path)).await?),
+            };
+            match body {
+                Some(body) => finish(connection, &project, body, &waiting, common.json).await,
+                None => {
+                    let timeout = humantime::format_duration(waiting.timeout);
+                    inform(&format!("the job could not be read within {timeout}"));
+                    Ok(Outcome::TimedOut)
+                }
+            }
         }
         JobCommand::List { common, status, q, author, tag, page, pr, limit } => {
             let project = project_or_only(connection, common.project).await?;
@@ -253,7 +265,7 @@ async fn finish(
     waiting: &Waiting,
     as_json: bool,
 ) -> anyhow::Result<Outcome> {
-    let started = Instant::now();
+    let (started, until) = (Instant::now(), waiting.until());
     let mut job: ShownJob = parsed(&body)?;
     if !(waiting.wait && job.state.is_moving()) {
         show(connection, project, &body, as_json)?;
@@ -268,7 +280,7 @@ async fn finish(
     while job.state.is_moving() {
         let since = humantime::format_duration(Duration::from_secs(started.elapsed().as_secs()));
         progress.show(&format!("{}  {}  {since}", job.id, job.state));
-        let left = waiting.timeout.saturating_sub(started.elapsed());
+        let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
             progress.end();
             inform(&format!("the job has not ended after {}", humantime::format_duration(waiting.timeout)));
@@ -279,7 +291,9 @@ async fn finish(
         let seconds = left.as_secs().clamp(1, WAIT_MAX);
         // A server that stops responds at once.
         let next = tokio::time::Instant::now() + PAUSE;
-        body = connection.send(&ApiRequest::get(&path).with("wait", Some(seconds))).await?;
+        let request = ApiRequest::get(&path).with("wait", Some(seconds));
+        let Some(latest) = connection.send_until(&request, until).await? else { continue };
+        body = latest;
         job = parsed(&body)?;
         if job.state.is_moving() {
             tokio::time::sleep_until(next).await;
@@ -288,6 +302,13 @@ async fn finish(
     progress.end();
     show_end(&body, as_json)?;
     Ok(Outcome::of(job.state))
+}
+
+impl Waiting {
+    /// When a wait that begins now is over.
+    fn until(&self) -> Instant {
+        Instant::now() + self.timeout.min(TIMEOUT_MAX)
+    }
 }
 
 impl Outcome {

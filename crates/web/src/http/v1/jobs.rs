@@ -153,7 +153,7 @@ pub(super) struct NewFollowUp {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Wait {
-    /// Respond when the job has ended, or after this time in seconds.
+    /// Respond when the job has ended, or after this time in seconds. Choose less than the limit of your load balancer: `docket job` waits for at most 25 seconds.
     #[param(minimum = 0, maximum = 60, default = 0)]
     wait: Option<u64>,
 }
