@@ -1,5 +1,6 @@
 //! `docket job` and `docket views`: the command line client.
 
+mod compatibility;
 mod lost_replies;
 mod unreachable;
 

@@ -1,6 +1,7 @@
 //! Requests to a Docket server with an API token. A request that fails for a passing reason is repeated; its idempotency key
 //! stays the same, so that it has one effect.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
@@ -26,6 +27,10 @@ const LAST_ATTEMPT: Duration = Duration::from_secs(5);
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
+/// How a server announces a removal (RFC 9745, RFC 8594).
+const DEPRECATION: &str = "deprecation";
+const SUNSET: &str = "sunset";
+
 /// The maximum size of a response, in bytes.
 const BODY_MAX: usize = 16 * 1024 * 1024;
 
@@ -34,6 +39,7 @@ pub struct Connection {
     http: Client,
     server: Url,
     token: ApiKey,
+    is_removal_known: AtomicBool,
 }
 
 /// When a request is not repeated any more.
@@ -86,7 +92,7 @@ impl Connection {
         let ClientConfig { server, token, certificate_authorities } = config;
         let builder = http_client::builder(TIMEOUT);
         let http = http_client::build(builder, server.scheme() == "https", &certificate_authorities)?;
-        Ok(Self { http, server, token })
+        Ok(Self { http, server, token, is_removal_known: AtomicBool::new(false) })
     }
 
     /// The address of a page of the server.
@@ -160,6 +166,7 @@ impl Connection {
             call = call.json(body);
         }
         let response = call.send().await.map_err(|error| Failure::of_sending(error, self.server.as_str()))?;
+        self.warn_of_removal(&response);
         if !response.status().is_success() {
             return Err(self.refusal(response).await);
         }
@@ -179,6 +186,20 @@ impl Connection {
                 Err(Failure { retry: Retry::Never, ..Failure::lost(anyhow!("the response names no job")) })
             }
             false => Ok(body),
+        }
+    }
+
+    /// Says once that the server will not have something for ever that this version uses.
+    fn warn_of_removal(&self, response: &Response) {
+        let headers = response.headers();
+        let is_announced = [DEPRECATION, SUNSET].iter().any(|name| headers.contains_key(*name));
+        if is_announced && !self.is_removal_known.swap(true, Ordering::Relaxed) {
+            let end = headers.get(SUNSET).map(|end| String::from_utf8_lossy(end.as_bytes()));
+            let end = end.map(|end| format!(" on {end}")).unwrap_or_default();
+            inform(&format!(
+                "{} will remove something{end} that this version of the client uses: update the client",
+                self.server
+            ));
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
 use super::connection::{ApiRequest, parsed};
@@ -148,6 +148,7 @@ pub struct Waiting {
 #[derive(Deserialize)]
 struct ShownJob {
     id: String,
+    #[serde(deserialize_with = "state")]
     state: JobState,
     reason: Option<String>,
     pull_request: Option<ShownPullRequest>,
@@ -157,10 +158,16 @@ struct ShownJob {
     published_directly: bool,
 }
 
+/// A state. One that this version does not know counts as `other`.
+fn state<'de, D: Deserializer<'de>>(text: D) -> Result<JobState, D::Error> {
+    Ok(String::deserialize(text)?.parse().unwrap_or(JobState::Other))
+}
+
 /// The fields of a job that are printed in a list.
 #[derive(Deserialize)]
 struct ListedJob {
     id: String,
+    #[serde(deserialize_with = "state")]
     state: JobState,
     prompt: String,
     author: String,
