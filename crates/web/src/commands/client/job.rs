@@ -1,6 +1,7 @@
 //! `docket job`: starts, shows, lists, follows up and cancels jobs.
 
 use std::io::Read;
+use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -14,7 +15,7 @@ use super::failure::UnknownEnd;
 use super::idempotency_key::IdempotencyKey;
 use super::{Connection, Outcome, project_or_only};
 use crate::commands::output::{StatusLine, in_one_line, inform, is_lost, print_json, print_line};
-use model::job::{JobState, title};
+use model::job::{DeliveryState, JobState, title};
 use model::links;
 use model::time::Timestamp;
 
@@ -35,7 +36,7 @@ pub enum JobCommand {
     /// Start a job; prints its id, state and address, and with --wait its end too
     ///
     /// Exits 0 if the prompt was sent or queued (with --wait: if the job completed), 3 if the job failed or was rejected, 4 if it is
-    /// unknown whether the platform or Docket received the prompt, 5 if the job did not end in time.
+    /// unknown whether the platform or Docket received the prompt, or how the job ended, 5 if the job did not end in time.
     Start(StartArguments),
     /// Show a job; exits 3 if it failed or was rejected, 4 if its outcome is unknown
     Show {
@@ -69,7 +70,10 @@ pub enum JobCommand {
         #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100))]
         limit: u32,
     },
-    /// Send a follow-up to a job
+    /// Send a follow-up to a job; prints the job, and with --wait its end too
+    ///
+    /// Exits 0 if this follow-up was sent or queued (with --wait: if the job completed after it), 3 if it was rejected or cancelled (with --wait:
+    /// also if the job failed), 4 if its outcome is unknown, 5 if the job did not end in time.
     FollowUp {
         job: String,
         /// The prompt; - reads standard input
@@ -78,6 +82,8 @@ pub enum JobCommand {
         common: Common,
         #[command(flatten)]
         sending: Sending,
+        #[command(flatten)]
+        waiting: Waiting,
     },
     /// Cancel the queued prompts of a job; what was sent cannot be cancelled
     ///
@@ -144,12 +150,21 @@ pub struct Waiting {
     timeout: Duration,
 }
 
-/// The fields of a job that are printed. Without the scope `jobs:read`, a response has only the first two.
+/// The fields of a job that are printed. Without the scope `jobs:read`, a response has few of them.
 #[derive(Deserialize)]
 struct ShownJob {
     id: String,
     #[serde(deserialize_with = "state")]
     state: JobState,
+    /// Missing in responses of an earlier version.
+    ended: Option<bool>,
+    #[serde(default, deserialize_with = "optional_state")]
+    earlier_outcome: Option<JobState>,
+    #[serde(default)]
+    follow_ups: Vec<ShownFollowUp>,
+    /// That of the follow-up that the request sent.
+    #[serde(default, deserialize_with = "known")]
+    follow_up_state: Option<DeliveryState>,
     reason: Option<String>,
     pull_request: Option<ShownPullRequest>,
     #[serde(default)]
@@ -158,9 +173,44 @@ struct ShownJob {
     published_directly: bool,
 }
 
+#[derive(Deserialize)]
+struct ShownFollowUp {
+    id: Option<String>,
+    #[serde(deserialize_with = "known")]
+    state: Option<DeliveryState>,
+}
+
+/// What a command shows and awaits.
+struct Shown<'a> {
+    project: &'a str,
+    of: Subject,
+    waiting: &'a Waiting,
+    /// When the wait is over.
+    until: Instant,
+    as_json: bool,
+}
+
+/// What the outcome of a command depends on.
+enum Subject {
+    Job,
+    /// The follow-up with this id. A server of an earlier version names none: then it is the last one.
+    FollowUp(Option<String>),
+}
+
+/// A value of an enumeration; `None` if this version does not know it.
+fn known<'de, D: Deserializer<'de>, T: FromStr>(value: D) -> Result<Option<T>, D::Error> {
+    Ok(Option::<String>::deserialize(value)?.and_then(|name| name.parse().ok()))
+}
+
 /// A state. One that this version does not know counts as `other`.
-fn state<'de, D: Deserializer<'de>>(text: D) -> Result<JobState, D::Error> {
-    Ok(String::deserialize(text)?.parse().unwrap_or(JobState::Other))
+fn state<'de, D: Deserializer<'de>>(value: D) -> Result<JobState, D::Error> {
+    Ok(known(value)?.unwrap_or(JobState::Other))
+}
+
+/// As [`state`], for one that may be missing.
+fn optional_state<'de, D: Deserializer<'de>>(value: D) -> Result<Option<JobState>, D::Error> {
+    let name = Option::<String>::deserialize(value)?;
+    Ok(name.map(|name| name.parse().unwrap_or(JobState::Other)))
 }
 
 /// The fields of a job that are printed in a list.
@@ -195,18 +245,19 @@ async fn run(connection: &Connection, command: JobCommand) -> anyhow::Result<Out
         JobCommand::Show { job, common, waiting } => {
             let project = project_or_only(connection, common.project).await?;
             let path = ["projects", &project, "jobs", &job];
+            let until = waiting.until();
             let body = match waiting.wait {
-                true => connection.send_until(&ApiRequest::get(&path), waiting.until()).await?,
+                true => connection.send_until(&ApiRequest::get(&path), until).await?,
                 false => Some(connection.send(&ApiRequest::get(&path)).await?),
             };
-            match body {
-                Some(body) => finish(connection, &project, body, &waiting, common.json).await,
-                None => {
-                    let timeout = humantime::format_duration(waiting.timeout);
-                    inform(&format!("the job could not be read within {timeout}"));
-                    Ok(Outcome::TimedOut)
-                }
-            }
+            let Some(body) = body else {
+                let timeout = humantime::format_duration(waiting.timeout);
+                inform(&format!("the job could not be read within {timeout}"));
+                return Ok(Outcome::TimedOut);
+            };
+            let of = Subject::Job;
+            let shown = Shown { project: &project, of, waiting: &waiting, until, as_json: common.json };
+            finish(connection, body, shown).await
         }
         JobCommand::List { common, status, q, author, tag, page, pr, limit } => {
             let project = project_or_only(connection, common.project).await?;
@@ -220,20 +271,16 @@ async fn run(connection: &Connection, command: JobCommand) -> anyhow::Result<Out
                 .with("limit", Some(limit));
             list(&connection.send(&request).await?, common.json)
         }
-        JobCommand::FollowUp { job, prompt, common, sending } => {
+        JobCommand::FollowUp { job, prompt, common, sending, waiting } => {
             let project = project_or_only(connection, common.project).await?;
             let body = json!({"prompt": text(prompt)?, "queue": sending.queue});
             let path = ["projects", &project, "jobs", &job, "messages"];
             let key = IdempotencyKey::of_run(sending.key.as_deref());
             let body = connection.send(&ApiRequest::post(&path).with_body(body, &key)).await?;
-            let last = body["follow_ups"].as_array().and_then(|all| all.last()?["state"].as_str());
-            let outcome = match last.or(body["follow_up_state"].as_str()) {
-                Some("rejected") => Outcome::Failed,
-                Some("unknown") => Outcome::Unknown,
-                _ => Outcome::Done,
-            };
-            show(connection, &project, &body, common.json)?;
-            Ok(outcome)
+            let of = Subject::FollowUp(body["follow_up_id"].as_str().map(str::to_owned));
+            let until = waiting.until();
+            let shown = Shown { project: &project, of, waiting: &waiting, until, as_json: common.json };
+            finish(connection, body, shown).await
         }
         JobCommand::Cancel { job, common } => {
             let project = project_or_only(connection, common.project).await?;
@@ -261,22 +308,19 @@ async fn start(connection: &Connection, arguments: StartArguments) -> anyhow::Re
     let key = IdempotencyKey::of_run(sending.key.as_deref());
     let request = ApiRequest::post(&["projects", &project, "jobs"]).with_body(body, &key);
     let started = connection.send(&request).await?;
-    finish(connection, &project, started, &waiting, common.json).await
+    let until = waiting.until();
+    let shown = Shown { project: &project, of: Subject::Job, waiting: &waiting, until, as_json: common.json };
+    finish(connection, started, shown).await
 }
 
 /// Waits for the end of the job if that is wanted, prints it, and returns how it ended.
-async fn finish(
-    connection: &Connection,
-    project: &str,
-    mut body: Value,
-    waiting: &Waiting,
-    as_json: bool,
-) -> anyhow::Result<Outcome> {
-    let (started, until) = (Instant::now(), waiting.until());
+async fn finish(connection: &Connection, mut body: Value, shown: Shown<'_>) -> anyhow::Result<Outcome> {
+    let started = Instant::now();
+    let Shown { project, waiting, until, as_json, .. } = shown;
     let mut job: ShownJob = parsed(&body)?;
-    if !(waiting.wait && job.state.is_moving()) {
+    if !waiting.wait || shown.has_ended(&job) {
         show(connection, project, &body, as_json)?;
-        return Ok(Outcome::of(job.state));
+        return Ok(shown.outcome(&job));
     }
     // Before anything else can fail. With --json, standard output is one document.
     match as_json {
@@ -284,7 +328,7 @@ async fn finish(
         false => show(connection, project, &body, false)?,
     }
     let mut progress = StatusLine::new(true);
-    while job.state.is_moving() {
+    while !shown.has_ended(&job) {
         let since = humantime::format_duration(Duration::from_secs(started.elapsed().as_secs()));
         progress.show(&format!("{}  {}  {since}", job.id, job.state));
         let left = until.saturating_duration_since(Instant::now());
@@ -302,13 +346,46 @@ async fn finish(
         let Some(latest) = connection.send_until(&request, until).await? else { continue };
         body = latest;
         job = parsed(&body)?;
-        if job.state.is_moving() {
+        if !shown.has_ended(&job) {
             tokio::time::sleep_until(next).await;
         }
     }
     progress.end();
     show_end(&body, as_json)?;
-    Ok(Outcome::of(job.state))
+    Ok(shown.outcome(&job))
+}
+
+impl Shown<'_> {
+    /// Whether there is nothing to wait for. A follow-up that the platform accepted has the end of its job.
+    fn has_ended(&self, job: &ShownJob) -> bool {
+        match self.follow_up_state(job) {
+            None | Some(DeliveryState::Accepted) => job.has_ended(),
+            Some(state) => state.has_outcome(),
+        }
+    }
+
+    fn outcome(&self, job: &ShownJob) -> Outcome {
+        match self.follow_up_state(job) {
+            Some(DeliveryState::Rejected | DeliveryState::Cancelled) => Outcome::Failed,
+            Some(DeliveryState::Unknown) => Outcome::Unknown,
+            Some(_) if !self.waiting.wait => Outcome::Done,
+            _ => Outcome::of(job),
+        }
+    }
+
+    /// The state of the follow-up; `None` for a job.
+    fn follow_up_state(&self, job: &ShownJob) -> Option<DeliveryState> {
+        let Subject::FollowUp(id) = &self.of else { return None };
+        let is_it = |follow_up: &&ShownFollowUp| id.is_none() || follow_up.id == *id;
+        let found = job.follow_ups.iter().rfind(is_it).and_then(|follow_up| follow_up.state);
+        found.or(job.follow_up_state)
+    }
+}
+
+impl ShownJob {
+    fn has_ended(&self) -> bool {
+        self.ended.unwrap_or(!self.state.is_moving())
+    }
 }
 
 impl Waiting {
@@ -319,10 +396,12 @@ impl Waiting {
 }
 
 impl Outcome {
-    fn of(state: JobState) -> Self {
-        match state {
+    fn of(job: &ShownJob) -> Self {
+        match job.earlier_outcome.unwrap_or(job.state) {
             JobState::Failed | JobState::Rejected | JobState::Cancelled => Self::Failed,
             JobState::Unknown => Self::Unknown,
+            // Docket stopped tracking it.
+            JobState::Other if job.has_ended() => Self::Unknown,
             _ => Self::Done,
         }
     }
@@ -407,22 +486,86 @@ fn name_and_value(text: &str) -> Result<(String, String), String> {
 
 #[cfg(test)]
 mod tests {
+    use strum::VariantArray;
+
     use super::*;
+
+    fn job(fields: Value) -> ShownJob {
+        let mut job = json!({"id": "1"});
+        job.as_object_mut().expect("an object").append(&mut fields.as_object().cloned().expect("an object"));
+        serde_json::from_value(job).unwrap_or_else(|error| panic!("{error}"))
+    }
 
     #[test]
     fn exit_code_depends_on_the_state_of_the_job() {
-        for (state, code) in [
-            (JobState::Completed, 0),
-            (JobState::Archived, 0),
-            (JobState::Queued, 0),
-            (JobState::Failed, 3),
-            (JobState::Rejected, 3),
-            (JobState::Cancelled, 3),
-            (JobState::Unknown, 4),
+        for (fields, code) in [
+            (json!({"state": "completed"}), 0),
+            (json!({"state": "archived"}), 0),
+            (json!({"state": "archived", "earlier_outcome": "completed"}), 0),
+            (json!({"state": "archived", "earlier_outcome": "failed"}), 3),
+            (json!({"state": "queued"}), 0),
+            (json!({"state": "failed"}), 3),
+            (json!({"state": "rejected"}), 3),
+            (json!({"state": "cancelled"}), 3),
+            (json!({"state": "unknown"}), 4),
+            (json!({"state": "other", "ended": false}), 0),
+            (json!({"state": "other", "ended": true}), 4),
+            (json!({"state": "other"}), 0),
         ] {
-            assert_eq!(Outcome::of(state).exit_code(), code, "{state}");
+            assert_eq!(Outcome::of(&job(fields.clone())).exit_code(), code, "{fields}");
         }
         assert_eq!(Outcome::TimedOut.exit_code(), 5);
+    }
+
+    /// Each state of this follow-up, of a colleague's and of the job.
+    #[test]
+    fn outcome_of_a_follow_up_depends_on_no_other_one() {
+        let waiting = |wait| Waiting { wait, timeout: Duration::from_secs(1) };
+        for state in DeliveryState::VARIANTS {
+            for other in DeliveryState::VARIANTS {
+                for (of_job, ended, code) in
+                    [("active", false, 0), ("completed", true, 0), ("failed", true, 3)]
+                {
+                    let job = job(json!({
+                        "state": of_job, "ended": ended,
+                        "follow_ups": [{"id": "mine", "state": state}, {"id": "theirs", "state": other}],
+                    }));
+                    let (waits, waits_not) = (waiting(true), waiting(false));
+                    let shown = |waiting| Shown {
+                        project: "docs",
+                        of: Subject::FollowUp(Some("mine".to_owned())),
+                        until: Instant::now(),
+                        waiting,
+                        as_json: false,
+                    };
+                    let outcome = |waiting| shown(waiting).outcome(&job).exit_code();
+                    let (at_once, at_the_end, is_over) = match state {
+                        DeliveryState::Queued | DeliveryState::Sending => (0, code, false),
+                        DeliveryState::Accepted => (0, code, ended),
+                        DeliveryState::Rejected | DeliveryState::Cancelled => (3, 3, true),
+                        DeliveryState::Unknown => (4, 4, true),
+                    };
+                    let name = format!("{state:?} {other:?} {of_job}");
+                    assert_eq!((outcome(&waits_not), outcome(&waits)), (at_once, at_the_end), "{name}");
+                    assert_eq!(shown(&waits).has_ended(&job), is_over, "{name}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn follow_up_of_an_earlier_server_is_the_last_one() {
+        let waiting = Waiting { wait: false, timeout: Duration::ZERO };
+        let of = Subject::FollowUp(None);
+        let until = Instant::now();
+        let shown = Shown { project: "docs", of, waiting: &waiting, until, as_json: false };
+        for (fields, code) in [
+            (json!({"state": "active", "follow_ups": [{"state": "rejected"}, {"state": "accepted"}]}), 0),
+            (json!({"state": "active", "follow_ups": [{"state": "accepted"}, {"state": "unknown"}]}), 4),
+            (json!({"state": "active", "follow_up_state": "rejected"}), 3),
+        ] {
+            assert_eq!(shown.outcome(&job(fields.clone())).exit_code(), code, "{fields}");
+        }
     }
 
     #[test]
