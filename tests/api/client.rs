@@ -1,5 +1,9 @@
 //! `docket job` and `docket views`: the command line client.
 
+mod compatibility;
+mod lost_replies;
+mod unreachable;
+
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

@@ -41,7 +41,7 @@ pub(crate) use paused_upstream::PausedUpstream;
 pub(crate) use people::token;
 pub(crate) use process::{Finished, Installation, Served, WITHOUT_READER, is_private};
 pub(crate) use provider::{Provider, config as single_sign_on};
-pub(crate) use raw::{Act, RawUpstream, black_hole, refusing_address};
+pub(crate) use raw::{Act, RawUpstream, black_hole, read_request, refusing_address};
 pub(crate) use secrets::{CLIENT_SECRET, KEY, METRICS_TOKEN, NEW_KEY, PASSWORD, api_tokens_in, secrets_in};
 pub(crate) use snapshots::{picked, steady, steady_text};
 pub(crate) use tls::{Proxy, TlsUpstream, certificate};

@@ -15,9 +15,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, registry, reload};
 
 use crate::commands;
-use crate::commands::client::job::JobCommand;
-use crate::commands::client::views::ViewsArguments;
-use crate::commands::client::{Connection, Outcome};
+use crate::commands::client::{ClientCommand, Outcome};
 use crate::commands::emulator::{
     DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_PROJECTS, DEFAULT_SEED, EmulatorConfig,
 };
@@ -54,6 +52,15 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    #[command(flatten)]
+    Server(ServerCommand),
+    // Without the configuration and the database.
+    #[command(flatten)]
+    Client(ClientCommand),
+}
+
+#[derive(Subcommand)]
+enum ServerCommand {
     /// Run the server (the default command)
     Serve,
     /// Run the server against a built-in emulator, with sample projects, jobs and a year of page views
@@ -113,13 +120,6 @@ enum Command {
         #[command(subcommand)]
         action: commands::token::Action,
     },
-    /// Start and follow jobs with an API token: set DOCKET_SERVER, and DOCKET_TOKEN or DOCKET_TOKEN_FILE
-    Job {
-        #[command(subcommand)]
-        command: JobCommand,
-    },
-    /// Print page views, with an API token as for docket job
-    Views(ViewsArguments),
     /// Work with the audit log
     Audit {
         #[command(subcommand)]
@@ -224,33 +224,40 @@ async fn command(site: Site, sockets: anyhow::Result<Sockets>, docket: Docket) -
         Err(usage) => return output::print_usage(&usage),
     };
     // Boxed: otherwise the binary has a copy of every command for each kind of runtime.
-    let command: Pin<Box<dyn Future<Output = _>>> = Box::pin(run(arguments, site, sockets, docket));
+    let command: Pin<Box<dyn Future<Output = _>>> = match arguments.command {
+        Some(Command::Client(command)) => Box::pin(run_client(command)),
+        Some(Command::Server(command)) => Box::pin(run(command, arguments.config, site, sockets, docket)),
+        None => Box::pin(run(ServerCommand::Serve, arguments.config, site, sockets, docket)),
+    };
     match command.await {
         Ok(()) => output::exit_code(),
         Err(failure) => failure.report(),
     }
 }
 
+async fn run_client(command: ClientCommand) -> Result<(), Failure> {
+    match commands::client::run(ClientConfig::from_environment()?, command).await? {
+        Outcome::Done => Ok(()),
+        outcome => Err(Failure::Job(outcome)),
+    }
+}
+
 async fn run(
-    arguments: Arguments,
+    command: ServerCommand,
+    file: Option<PathBuf>,
     site: Site,
     sockets: anyhow::Result<Sockets>,
     docket: Docket,
 ) -> Result<(), Failure> {
-    let source = Source::load(arguments.config.as_deref())?;
+    let source = Source::load(file.as_deref())?;
     let log = Log::from_source(&source)?;
-    match arguments.command.unwrap_or(Command::Serve) {
-        Command::Serve => {
+    match command {
+        ServerCommand::Serve => {
             let config = Config::from_source(&source)?;
             first_admin::check(config.admin_password.as_ref())?;
             let traces = commands::serve::start_traces(&config)?;
             let log = start_server_logging(&log, traces.as_ref())?;
-            let reloading = Reloading {
-                file: arguments.config,
-                source,
-                log,
-                work: docket.task("reload", Clock::system()),
-            };
+            let reloading = Reloading { file, source, log, work: docket.task("reload", Clock::system()) };
             let ended =
                 commands::serve::serve(Start { config, reloading, sockets: sockets?, site }, docket).await;
             if let Some(traces) = traces {
@@ -258,65 +265,55 @@ async fn run(
             }
             ended?;
         }
-        Command::Demo { addr, data } => {
+        ServerCommand::Demo { addr, data } => {
             let password = configured_admin_password(&source)?;
             drop(start_server_logging(&quiet_unless_configured(log), None)?);
             commands::demo::demo(commands::demo::Options { addr, data, password }, site, docket).await?;
         }
-        Command::Emulator { addr, key, projects, pages, per_hour, seed, code_host } => {
+        ServerCommand::Emulator { addr, key, projects, pages, per_hour, seed, code_host } => {
             drop(start_server_logging(&log, None)?);
             let config = EmulatorConfig { key, projects, pages, per_hour, seed, code_host: None };
             commands::emulator::emulator(addr, config, code_host).await?;
         }
-        Command::Check { json } => {
+        ServerCommand::Check { json } => {
             let config = Config::from_source(&source)?;
             start_logging(&quiet_unless_configured(log));
             commands::check(config, &source, json, &docket).await?;
         }
-        Command::Healthcheck { ready } => {
+        ServerCommand::Healthcheck { ready } => {
             let addr = configured_address(&source)?;
             commands::healthcheck(addr, ready)?;
         }
-        Command::User { action } => {
+        ServerCommand::User { action } => {
             let database = Database::from_source(&source)?;
             let projects = configured_projects(&source)?;
             start_logging(&quiet_unless_configured(log));
             commands::user::user(&database, projects, action, &docket).await?;
         }
-        Command::Token { action } => {
+        ServerCommand::Token { action } => {
             let database = Database::from_source(&source)?;
             let projects = configured_projects(&source)?;
             start_logging(&quiet_unless_configured(log));
             commands::token::token(&database, projects, action, &docket).await?;
         }
-        Command::Job { command } => {
-            start_logging(&quiet_unless_configured(log));
-            let connection = Connection::new(ClientConfig::from_environment(&source)?)?;
-            job_ended(commands::client::job::job(&connection, command).await?)?;
-        }
-        Command::Views(arguments) => {
-            start_logging(&quiet_unless_configured(log));
-            let connection = Connection::new(ClientConfig::from_environment(&source)?)?;
-            commands::client::views::views(&connection, arguments).await?;
-        }
-        Command::Audit { action: AuditCommand::Verify { copy, since } } => {
+        ServerCommand::Audit { action: AuditCommand::Verify { copy, since } } => {
             let database = Database::from_source(&source)?;
             start_logging(&quiet_unless_configured(log));
             commands::audit::verify(&database, commands::audit::Verify { copy, since }).await?;
         }
-        Command::Purge { dry_run, trust_clock } => {
+        ServerCommand::Purge { dry_run, trust_clock } => {
             let database = Database::from_source(&source)?;
             let (retention, _) = RetentionConfig::with_budget(&source)?;
             start_logging(&quiet_unless_configured(log));
             let options = commands::purge::Options { dry_run, trusts_clock: trust_clock };
             commands::purge::purge(&database, retention, options, &docket).await?;
         }
-        Command::Backup { file } => {
+        ServerCommand::Backup { file } => {
             let database = Database::from_source(&source)?;
             start_logging(&quiet_unless_configured(log));
             commands::backup(&database, &file).await?;
         }
-        Command::Restore { file, dry_run, accept_broken_audit } => {
+        ServerCommand::Restore { file, dry_run, accept_broken_audit } => {
             let database = Database::named(&source)?;
             start_logging(&without_slow_statements(quiet_unless_configured(log)));
             let options = commands::restore::Options {
@@ -326,12 +323,12 @@ async fn run(
             };
             commands::restore(&database, options, &docket).await?;
         }
-        Command::UpgradeCheck { json } => {
+        ServerCommand::UpgradeCheck { json } => {
             let database = Database::from_source(&source)?;
             start_logging(&without_slow_statements(quiet_unless_configured(log)));
             commands::upgrade_check(&database, json).await?;
         }
-        Command::Copy { from, to } => {
+        ServerCommand::Copy { from, to } => {
             let (from, to) = Database::source_and_target(&source, &from, &to)?;
             if store::is_same(&from.url, &to.url) {
                 return Err(ConfigError("--from and --to are the same database.".to_owned()).into());
@@ -339,13 +336,9 @@ async fn run(
             start_logging(&without_slow_statements(quiet_unless_configured(log)));
             commands::copy(&from, &to).await?;
         }
-        Command::Generate { folder } => commands::generate(Arguments::command(), &folder)?,
+        ServerCommand::Generate { folder } => commands::generate(Arguments::command(), &folder)?,
     }
     Ok(())
-}
-
-fn job_ended(outcome: Outcome) -> Result<(), Failure> {
-    if outcome == Outcome::Done { Ok(()) } else { Err(Failure::Job(outcome)) }
 }
 
 /// The log of a command, which waits for the reader of its output.

@@ -70,7 +70,7 @@ fn converse(mut stream: TcpStream, count: &AtomicUsize, script: &dyn Fn(usize) -
 }
 
 /// A request with its head and body; `None` if the client disconnected.
-pub(super) fn read_request(stream: &mut impl Read) -> Option<Vec<u8>> {
+pub(crate) fn read_request(stream: &mut impl Read) -> Option<Vec<u8>> {
     let mut request = Vec::new();
     let mut buffer = [0; 4096];
     loop {

@@ -1,5 +1,5 @@
 //! The server and the API token of the command line client. They are environment variables, because an argument is visible in
-//! the list of processes.
+//! the list of processes. Nothing else is read: a checkout may have a `Leptos.toml`, and a CI system variables that begin with `DOCKET_`.
 
 use std::path::Path;
 
@@ -8,13 +8,12 @@ use url::Url;
 
 use super::api_key::ApiKey;
 use super::error::ConfigError;
-use super::setting::OptionalSetting;
-use super::source::Source;
 use super::upstream::{certificates, safe_address};
 
 const SERVER: &str = "DOCKET_SERVER";
 const TOKEN: &str = "DOCKET_TOKEN";
 const TOKEN_FILE: &str = "DOCKET_TOKEN_FILE";
+const CA_FILE: &str = "DOCKET_CA_FILE";
 
 pub struct ClientConfig {
     /// The public address of the server.
@@ -25,7 +24,7 @@ pub struct ClientConfig {
 }
 
 impl ClientConfig {
-    pub fn from_environment(source: &Source) -> Result<Self, ConfigError> {
+    pub fn from_environment() -> Result<Self, ConfigError> {
         let wrong = |name: &str, error: &str| ConfigError(format!("{name} is wrong: {error}."));
         let server = variable(SERVER).ok_or_else(|| {
             ConfigError(format!(
@@ -45,7 +44,10 @@ impl ClientConfig {
                 )));
             }
         };
-        let certificate_authorities = source.raw.ca_file.parse(certificates)?.unwrap_or_default();
+        let certificate_authorities = match variable(CA_FILE) {
+            Some(path) => certificates(&path).map_err(|error| wrong(CA_FILE, &error))?,
+            None => Vec::new(),
+        };
         Ok(Self { server, token, certificate_authorities })
     }
 }

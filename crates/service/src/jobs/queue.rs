@@ -5,7 +5,7 @@ use crate::jobs::Jobs;
 use clients::upstream::governor::Scope;
 use model::error::AppError;
 use model::id::{JobId, MessageId, ProjectId};
-use model::job::Job;
+use model::job::{DeliveryState, Job, JobState};
 use model::queue::{Move, Queue, QueueEntry, WaitReason};
 use model::time::Timestamp;
 use store::jobs::queue::QueuedMessage;
@@ -77,7 +77,7 @@ impl Jobs {
         self.queue(project).await
     }
 
-    /// Cancels all queued prompts of a job.
+    /// Cancels all queued prompts of a job. Does nothing if they are cancelled already, so that a request may be repeated.
     pub async fn cancel_job(
         &self,
         caller: &Caller,
@@ -88,13 +88,17 @@ impl Jobs {
         let queued = self.queued(project).await?.into_iter().filter(|message| message.job == found.id);
         let queued: Vec<MessageId> = queued.map(|message| message.message).collect();
         let reason = cancelled_by(caller);
-        if self.store.cancel(caller.authority(), project, &queued, &reason).await? == 0 {
-            return Err(AppError::conflict(
-                "This job has no queued prompt. What was sent cannot be cancelled.",
-            ));
+        let cancelled = self.store.cancel(caller.authority(), project, &queued, &reason).await?;
+        if cancelled > 0 {
+            self.announce_outcome();
         }
-        self.announce_outcome();
-        self.get(project, job).await
+        let job = self.get(project, job).await?;
+        match cancelled > 0 || is_cancelled(&job) {
+            true => Ok(job),
+            false => {
+                Err(AppError::conflict("This job has no queued prompt. What was sent cannot be cancelled."))
+            }
+        }
     }
 
     /// The queued prompts in the order in which they are sent.
@@ -133,6 +137,14 @@ impl Jobs {
         }
         let (why, times) = self.governor.queue_forecast(scope, count).await?;
         Ok(Forecast { why, times: times.into_iter() })
+    }
+}
+
+/// Whether the last prompt of a job was cancelled.
+fn is_cancelled(job: &Job) -> bool {
+    match job.follow_ups.last() {
+        Some(follow_up) => follow_up.state == DeliveryState::Cancelled,
+        None => job.state == JobState::Cancelled,
     }
 }
 

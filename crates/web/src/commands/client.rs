@@ -2,16 +2,32 @@
 //! diagnostics to standard error.
 
 mod connection;
+mod failure;
 mod idempotency_key;
 pub mod job;
 pub mod views;
 
 use anyhow::bail;
+use clap::Subcommand;
 use serde::Deserialize;
 
-use self::connection::ApiRequest;
-pub use self::connection::Connection;
+use self::connection::{ApiRequest, Connection};
+use self::job::JobCommand;
+use self::views::ViewsArguments;
 use crate::commands::output::inform;
+use base::config::ClientConfig;
+
+/// The commands that call a server.
+#[derive(Subcommand)]
+pub enum ClientCommand {
+    /// Start and follow jobs with an API token: set DOCKET_SERVER, and DOCKET_TOKEN or DOCKET_TOKEN_FILE
+    Job {
+        #[command(subcommand)]
+        command: JobCommand,
+    },
+    /// Print page views, with an API token as for docket job
+    Views(ViewsArguments),
+}
 
 /// How a command ended that was carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +35,7 @@ pub enum Outcome {
     Done,
     /// The job failed, or its prompt was rejected or cancelled.
     Failed,
-    /// The platform may have accepted the prompt.
+    /// The platform may have accepted the prompt, or Docket the request.
     Unknown,
     /// The job had not ended in time.
     TimedOut,
@@ -32,6 +48,17 @@ impl Outcome {
             Self::Failed => 3,
             Self::Unknown => 4,
             Self::TimedOut => 5,
+        }
+    }
+}
+
+pub async fn run(config: ClientConfig, command: ClientCommand) -> anyhow::Result<Outcome> {
+    let connection = Connection::new(config)?;
+    match command {
+        ClientCommand::Job { command } => job::job(&connection, command).await,
+        ClientCommand::Views(arguments) => {
+            views::views(&connection, arguments).await?;
+            Ok(Outcome::Done)
         }
     }
 }

@@ -117,7 +117,7 @@ pub fn reference(origin: &str) -> String {
 
 #[derive(utoipa::OpenApi)]
 #[openapi(
-    info(title = "Docket", description = "Jobs of a documentation agent, and page views. Send an API token of /account/tokens in the header `Authorization: Bearer dkt_…`. Errors are `application/problem+json` (RFC 9457). Each token can send 60 requests a minute, and 30 at once."),
+    info(title = "Docket", description = "Jobs of a documentation agent, and page views. Send an API token of /account/tokens in the header `Authorization: Bearer dkt_…`. Errors are `application/problem+json` (RFC 9457). Each token can send 60 requests a minute, and 30 at once. Fields and values are only added: ignore fields that you do not know, and treat a value of an enumeration that you do not know as `other`. What is removed is announced by the headers `Deprecation` and `Sunset` for at least 180 days."),
     servers((url = "/")),
     components(schemas(ProblemBody)),
     tags((name = "Jobs"), (name = "Page views"), (name = "Pull requests"), (name = "Templates"), (name = "Projects"), (name = "Budgets"), (name = "Token")),

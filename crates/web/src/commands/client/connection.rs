@@ -1,26 +1,35 @@
 //! Requests to a Docket server with an API token. A request that fails for a passing reason is repeated; its idempotency key
 //! stays the same, so that it has one effect.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
-use reqwest::header::{AUTHORIZATION, RETRY_AFTER};
-use reqwest::{Client, Method, Response, StatusCode};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
+use reqwest::{Client, Method, Response};
 use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
+use super::failure::{Effect, Failure, Retry, UnknownEnd};
+use super::idempotency_key::IdempotencyKey;
 use super::inform;
 use base::config::{ApiKey, ClientConfig};
 use base::http_client;
 
-/// The timeout of one request. A request may wait 60 seconds for the end of a job.
+/// The timeout of one attempt. The server responds to a prompt when the platform did.
 const TIMEOUT: Duration = Duration::from_secs(90);
-/// How long a request is repeated.
+/// How long a request is repeated, unless it waits for a job.
 const REPEATED_FOR: Duration = Duration::from_secs(180);
+/// How long the last attempt of a request that waits may take beyond its time.
+const LAST_ATTEMPT: Duration = Duration::from_secs(5);
 /// The first pause, which doubles each time, and the longest one.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_secs(30);
+
+/// How a server announces a removal (RFC 9745, RFC 8594).
+const DEPRECATION: &str = "deprecation";
+const SUNSET: &str = "sunset";
 
 /// The maximum size of a response, in bytes.
 const BODY_MAX: usize = 16 * 1024 * 1024;
@@ -30,6 +39,16 @@ pub struct Connection {
     http: Client,
     server: Url,
     token: ApiKey,
+    is_removal_known: AtomicBool,
+}
+
+/// When a request is not repeated any more.
+#[derive(Clone, Copy)]
+enum Repeated {
+    /// When the next attempt would be later than this.
+    Before(Instant),
+    /// At this time: the last pause is shorter.
+    Until(Instant),
 }
 
 /// A request to `/api/v1`.
@@ -39,7 +58,7 @@ pub(super) struct ApiRequest<'a> {
     path: Vec<&'a str>,
     query: Vec<(&'a str, String)>,
     body: Option<Value>,
-    idempotency_key: Option<&'a str>,
+    idempotency_key: Option<&'a IdempotencyKey>,
 }
 
 #[derive(Deserialize)]
@@ -68,19 +87,12 @@ impl Refusal {
     }
 }
 
-/// Why a request failed.
-enum Failure {
-    /// A later attempt may succeed, perhaps only after a time that the server names.
-    Passing(anyhow::Error, Option<Duration>),
-    Final(anyhow::Error),
-}
-
 impl Connection {
     pub fn new(config: ClientConfig) -> anyhow::Result<Self> {
         let ClientConfig { server, token, certificate_authorities } = config;
         let builder = http_client::builder(TIMEOUT);
         let http = http_client::build(builder, server.scheme() == "https", &certificate_authorities)?;
-        Ok(Self { http, server, token })
+        Ok(Self { http, server, token, is_removal_known: AtomicBool::new(false) })
     }
 
     /// The address of a page of the server.
@@ -89,45 +101,105 @@ impl Connection {
     }
 
     /// The body of a successful response.
+    ///
+    /// # Errors
+    /// [`UnknownEnd`] if the request is a change that the server may have carried out.
     pub(super) async fn send(&self, request: &ApiRequest<'_>) -> anyhow::Result<Value> {
-        let (started, mut pause) = (Instant::now(), PAUSE_MIN);
-        loop {
-            let (error, wait) = match self.attempt(request).await {
-                Ok(body) => return Ok(body),
-                Err(Failure::Final(error)) => return Err(error),
-                Err(Failure::Passing(error, wait)) => (error, wait.unwrap_or(pause)),
-            };
-            if started.elapsed() + wait > REPEATED_FOR {
-                return Err(error);
+        let repeated = Repeated::Before(Instant::now() + REPEATED_FOR);
+        let Failure { error, effect, .. } = match self.repeat(request, repeated).await {
+            Ok(body) => return Ok(body),
+            Err(failure) => failure,
+        };
+        if effect != Effect::Possible || !request.is_change() {
+            return Err(error);
+        }
+        inform(&format!("{error:#}"));
+        Err(UnknownEnd { how_to_repeat: request.how_to_repeat() }.into())
+    }
+
+    /// As [`Self::send`], for a request that reads. `None` if it has no success until this time.
+    pub(super) async fn send_until(
+        &self,
+        request: &ApiRequest<'_>,
+        until: Instant,
+    ) -> anyhow::Result<Option<Value>> {
+        match self.repeat(request, Repeated::Until(until)).await {
+            Ok(body) => Ok(Some(body)),
+            Err(Failure { error, retry: Retry::Never, .. }) => Err(error),
+            Err(failure) => {
+                inform(&format!("{:#}", failure.error));
+                Ok(None)
             }
-            inform(&format!("{error:#}; next attempt in {} s", wait.as_secs()));
+        }
+    }
+
+    /// Repeats a request until it succeeds, fails for good, or its time is over.
+    async fn repeat(&self, request: &ApiRequest<'_>, repeated: Repeated) -> Result<Value, Failure> {
+        let (mut pause, mut effect) = (PAUSE_MIN, Effect::None);
+        loop {
+            let failure = match self.attempt(request, repeated.timeout()).await {
+                Ok(body) => return Ok(body),
+                Err(failure) => failure,
+            };
+            effect = effect.after(failure.effect);
+            let wait = match failure.retry {
+                Retry::Later(wait) => repeated.pause(wait.unwrap_or(pause)),
+                Retry::Never => None,
+            };
+            let Some(wait) = wait else { return Err(Failure { effect, ..failure }) };
+            inform(&format!("{:#}; next attempt in {} s", failure.error, wait.as_secs()));
             tokio::time::sleep(wait).await;
             pause = (pause * 2).min(PAUSE_MAX);
         }
     }
 
-    async fn attempt(&self, request: &ApiRequest<'_>) -> Result<Value, Failure> {
+    async fn attempt(&self, request: &ApiRequest<'_>, timeout: Duration) -> Result<Value, Failure> {
         let mut call = self
             .http
             .request(request.method.clone(), self.endpoint(request))
-            .header(AUTHORIZATION, self.token.bearer());
+            .header(AUTHORIZATION, self.token.bearer())
+            .timeout(timeout);
         if let Some(key) = request.idempotency_key {
-            call = call.header("idempotency-key", key);
+            call = call.header("idempotency-key", key.sent());
         }
         if let Some(body) = &request.body {
             call = call.json(body);
         }
-        let response = call.send().await.map_err(|error| {
-            let error = anyhow!(error.without_url()).context(format!("{} cannot be reached", self.server));
-            Failure::Passing(error, None)
-        })?;
-        match response.status().is_success() {
+        let response = call.send().await.map_err(|error| Failure::of_sending(error, self.server.as_str()))?;
+        self.warn_of_removal(&response);
+        if !response.status().is_success() {
+            return Err(self.refusal(response).await);
+        }
+        if let Some(page) = other_content(&response) {
+            let error = anyhow!(
+                "{} responded with {page} instead of JSON, so it is not Docket, or a sign-in page is before it: check DOCKET_SERVER",
+                self.server
+            );
+            return Err(Failure::last(error));
+        }
+        let body = body_of(response).await?;
+        let body: Value = serde_json::from_slice(&body)
+            .map_err(|_| Failure::lost(anyhow!("the response is incomplete, or no JSON")))?;
+        // Each change is one of a job.
+        match request.is_change() && !body["id"].is_string() {
             true => {
-                let body = body_of(response).await?;
-                serde_json::from_slice(&body)
-                    .map_err(|_| Failure::Passing(anyhow!("the response is incomplete, or no JSON"), None))
+                Err(Failure { retry: Retry::Never, ..Failure::lost(anyhow!("the response names no job")) })
             }
-            false => Err(self.refusal(response).await),
+            false => Ok(body),
+        }
+    }
+
+    /// Says once that the server will not have something for ever that this version uses.
+    fn warn_of_removal(&self, response: &Response) {
+        let headers = response.headers();
+        let is_announced = [DEPRECATION, SUNSET].iter().any(|name| headers.contains_key(*name));
+        if is_announced && !self.is_removal_known.swap(true, Ordering::Relaxed) {
+            let end = headers.get(SUNSET).map(|end| String::from_utf8_lossy(end.as_bytes()));
+            let end = end.map(|end| format!(" on {end}")).unwrap_or_default();
+            inform(&format!(
+                "{} will remove something{end} that this version of the client uses: update the client",
+                self.server
+            ));
         }
     }
 
@@ -148,21 +220,54 @@ impl Connection {
         let wait = response.headers().get(RETRY_AFTER).and_then(|wait| wait.to_str().ok()?.parse().ok());
         let wait = wait.map(Duration::from_secs);
         let body = match body_of(response).await {
-            Err(error @ Failure::Final(_)) => return error,
+            Err(failure) if matches!(failure.retry, Retry::Never) => return failure,
             body => body.unwrap_or_default(),
         };
         let Ok(Problem { detail, code }) = serde_json::from_slice(&body) else {
             let error =
                 anyhow!("{} responded {status}, not as Docket does: check DOCKET_SERVER", self.server);
-            return if is_passing(status) { Failure::Passing(error, wait) } else { Failure::Final(error) };
+            return Failure::of_status(error, status, wait);
         };
         // The next prompt may be possible only in an hour.
-        let is_spent = code == "budget_spent";
-        match is_passing(status) && !is_spent {
-            true => Failure::Passing(anyhow!(detail), wait),
-            false if is_spent => Failure::Final(anyhow!("{detail} With --queue, Docket sends it then.")),
-            false => Failure::Final(Refusal { detail, code }.into()),
+        if code == "budget_spent" {
+            return Failure::last(anyhow!("{detail} With --queue, Docket sends it then."));
         }
+        Failure::of_status(Refusal { detail, code }.into(), status, wait)
+    }
+}
+
+impl Repeated {
+    /// The pause before the next attempt, if there is one.
+    fn pause(self, wanted: Duration) -> Option<Duration> {
+        let left = self.end().saturating_duration_since(Instant::now());
+        match self {
+            Self::Before(_) => (wanted <= left).then_some(wanted),
+            Self::Until(_) => (!left.is_zero()).then(|| wanted.min(left)),
+        }
+    }
+
+    /// The timeout of the next attempt.
+    fn timeout(self) -> Duration {
+        match self {
+            Self::Before(_) => TIMEOUT,
+            Self::Until(end) => TIMEOUT.min(end.saturating_duration_since(Instant::now()) + LAST_ATTEMPT),
+        }
+    }
+
+    const fn end(self) -> Instant {
+        match self {
+            Self::Before(end) | Self::Until(end) => end,
+        }
+    }
+}
+
+/// The type of a response that is not JSON.
+fn other_content(response: &Response) -> Option<String> {
+    let kind = response.headers().get(CONTENT_TYPE).map(|kind| String::from_utf8_lossy(kind.as_bytes()));
+    match kind {
+        Some(kind) if kind.contains("json") => None,
+        Some(kind) => Some(kind.split(';').next().unwrap_or_default().to_owned()),
+        None => Some("something".to_owned()),
     }
 }
 
@@ -171,14 +276,14 @@ async fn body_of(mut response: Response) -> Result<Vec<u8>, Failure> {
     let mut body = Vec::new();
     loop {
         let chunk = response.chunk().await.map_err(|error| {
-            Failure::Passing(anyhow!(error.without_url()).context("the response was interrupted"), None)
+            Failure::lost(anyhow!(error.without_url()).context("the response was interrupted"))
         })?;
         let Some(chunk) = chunk else { return Ok(body) };
         if body.len() + chunk.len() > BODY_MAX {
             let limit = BODY_MAX / 1024 / 1024;
-            return Err(Failure::Final(anyhow!(
-                "the response is larger than {limit} MiB: check DOCKET_SERVER, or ask for less"
-            )));
+            let error =
+                anyhow!("the response is larger than {limit} MiB: check DOCKET_SERVER, or ask for less");
+            return Err(Failure { retry: Retry::Never, ..Failure::lost(error) });
         }
         body.extend_from_slice(&chunk);
     }
@@ -206,21 +311,18 @@ impl<'a> ApiRequest<'a> {
     }
 
     /// With a body, whose effect happens once for each key.
-    pub(super) fn with_body(self, body: Value, idempotency_key: &'a str) -> Self {
+    pub(super) fn with_body(self, body: Value, idempotency_key: &'a IdempotencyKey) -> Self {
         Self { body: Some(body), idempotency_key: Some(idempotency_key), ..self }
     }
-}
 
-/// Whether a later attempt may succeed: the server is overloaded or restarting, or the same prompt is being sent.
-fn is_passing(status: StatusCode) -> bool {
-    matches!(
-        status,
-        StatusCode::REQUEST_TIMEOUT
-            | StatusCode::TOO_MANY_REQUESTS
-            | StatusCode::BAD_GATEWAY
-            | StatusCode::SERVICE_UNAVAILABLE
-            | StatusCode::GATEWAY_TIMEOUT
-    )
+    fn is_change(&self) -> bool {
+        self.method != Method::GET
+    }
+
+    /// What to do if its end is unknown. It is safe: with the same key, nothing is sent twice, and what is cancelled stays cancelled.
+    fn how_to_repeat(&self) -> String {
+        self.idempotency_key.map_or_else(|| "repeat the command".to_owned(), IdempotencyKey::how_to_repeat)
+    }
 }
 
 /// Parses a typed result. The error names the job, which may have been started.

@@ -10,14 +10,33 @@ use model::id::IntentId;
 /// The begin of a key that is the hash of another text.
 const OF_HASH: &str = "sha256-";
 
-/// The key that a run sends. Without a given one, a new key is printed before anything is sent, so that a later run can repeat this one, however it ends.
-pub(super) fn of_run(given: Option<&str>) -> String {
-    match given {
-        Some(given) => sent_for(given),
-        None => {
-            let key = Uuid::new_v4().to_string();
-            inform(&format!("to repeat this run, add its idempotency key: --key {key}"));
-            key
+/// The key of a run. All its requests have it.
+pub(super) struct IdempotencyKey {
+    sent: String,
+    is_given: bool,
+}
+
+impl IdempotencyKey {
+    /// Without a given key, a new one is printed before anything is sent, so that a later run can repeat this one, however it ends.
+    pub(super) fn of_run(given: Option<&str>) -> Self {
+        match given {
+            Some(given) => Self { sent: sent_for(given), is_given: true },
+            None => {
+                let sent = Uuid::new_v4().to_string();
+                inform(&format!("if this run is interrupted, repeat it with --key {sent}"));
+                Self { sent, is_given: false }
+            }
+        }
+    }
+
+    pub(super) fn sent(&self) -> &str {
+        &self.sent
+    }
+
+    pub(super) fn how_to_repeat(&self) -> String {
+        match self.is_given {
+            true => "repeat the command with the same --key".to_owned(),
+            false => format!("repeat the command with --key {}", self.sent),
         }
     }
 }

@@ -1,28 +1,33 @@
 //! `docket job`: starts, shows, lists, follows up and cancels jobs.
 
 use std::io::Read;
+use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
 use super::connection::{ApiRequest, parsed};
-use super::{Connection, Outcome, idempotency_key, project_or_only};
+use super::failure::UnknownEnd;
+use super::idempotency_key::IdempotencyKey;
+use super::{Connection, Outcome, project_or_only};
 use crate::commands::output::{StatusLine, in_one_line, inform, is_lost, print_json, print_line};
 use model::job::{DeliveryState, JobState, title};
 use model::links;
 use model::time::Timestamp;
 
-/// The longest wait of one request, in seconds.
-const WAIT_MAX: u64 = 60;
+/// The longest wait of one request, in seconds: load balancers end a request without a response after 60 seconds, and some after 30.
+const WAIT_MAX: u64 = 25;
 /// The maximum size of a prompt on standard input, in bytes.
 const PROMPT_MAX_BYTES: u64 = 1024 * 1024;
 /// The maximum length of a title in the list.
 const TITLE_CHARS: usize = 60;
 
+/// Effectively never.
+const TIMEOUT_MAX: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// The shortest time between two requests that wait.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -31,7 +36,7 @@ pub enum JobCommand {
     /// Start a job; prints its id, state and address, and with --wait its end too
     ///
     /// Exits 0 if the prompt was sent or queued (with --wait: if the job completed), 3 if the job failed or was rejected, 4 if it is
-    /// unknown whether the platform received the prompt, or how the job ended, 5 if the job did not end in time.
+    /// unknown whether the platform or Docket received the prompt, or how the job ended, 5 if the job did not end in time.
     Start(StartArguments),
     /// Show a job; exits 3 if it failed or was rejected, 4 if its outcome is unknown
     Show {
@@ -81,6 +86,8 @@ pub enum JobCommand {
         waiting: Waiting,
     },
     /// Cancel the queued prompts of a job; what was sent cannot be cancelled
+    ///
+    /// Exits 0 if they are cancelled, by this run or before, 4 if it is unknown whether Docket received the request.
     Cancel {
         job: String,
         #[command(flatten)]
@@ -138,7 +145,7 @@ pub struct Waiting {
     /// Wait until the job has ended
     #[arg(long)]
     wait: bool,
-    /// How long to wait, such as 90s, 30m or 2h
+    /// How long to wait, such as 90s, 30m or 2h. Until then, requests that fail for a passing reason are repeated
     #[arg(long, value_name = "TIME", requires = "wait", default_value = "30m", value_parser = humantime::parse_duration)]
     timeout: Duration,
 }
@@ -147,13 +154,16 @@ pub struct Waiting {
 #[derive(Deserialize)]
 struct ShownJob {
     id: String,
+    #[serde(deserialize_with = "state")]
     state: JobState,
     /// Missing in responses of an earlier version.
     ended: Option<bool>,
+    #[serde(default, deserialize_with = "optional_state")]
     earlier_outcome: Option<JobState>,
     #[serde(default)]
     follow_ups: Vec<ShownFollowUp>,
     /// That of the follow-up that the request sent.
+    #[serde(default, deserialize_with = "known")]
     follow_up_state: Option<DeliveryState>,
     reason: Option<String>,
     pull_request: Option<ShownPullRequest>,
@@ -166,7 +176,8 @@ struct ShownJob {
 #[derive(Deserialize)]
 struct ShownFollowUp {
     id: Option<String>,
-    state: DeliveryState,
+    #[serde(deserialize_with = "known")]
+    state: Option<DeliveryState>,
 }
 
 /// What a command shows and awaits.
@@ -174,6 +185,8 @@ struct Shown<'a> {
     project: &'a str,
     of: Subject,
     waiting: &'a Waiting,
+    /// When the wait is over.
+    until: Instant,
     as_json: bool,
 }
 
@@ -184,10 +197,27 @@ enum Subject {
     FollowUp(Option<String>),
 }
 
+/// A value of an enumeration; `None` if this version does not know it.
+fn known<'de, D: Deserializer<'de>, T: FromStr>(value: D) -> Result<Option<T>, D::Error> {
+    Ok(Option::<String>::deserialize(value)?.and_then(|name| name.parse().ok()))
+}
+
+/// A state. One that this version does not know counts as `other`.
+fn state<'de, D: Deserializer<'de>>(value: D) -> Result<JobState, D::Error> {
+    Ok(known(value)?.unwrap_or(JobState::Other))
+}
+
+/// As [`state`], for one that may be missing.
+fn optional_state<'de, D: Deserializer<'de>>(value: D) -> Result<Option<JobState>, D::Error> {
+    let name = Option::<String>::deserialize(value)?;
+    Ok(name.map(|name| name.parse().unwrap_or(JobState::Other)))
+}
+
 /// The fields of a job that are printed in a list.
 #[derive(Deserialize)]
 struct ListedJob {
     id: String,
+    #[serde(deserialize_with = "state")]
     state: JobState,
     prompt: String,
     author: String,
@@ -200,14 +230,33 @@ struct ShownPullRequest {
 }
 
 pub async fn job(connection: &Connection, command: JobCommand) -> anyhow::Result<Outcome> {
+    match run(connection, command).await {
+        Err(error) if error.is::<UnknownEnd>() => {
+            inform(&error.to_string());
+            Ok(Outcome::Unknown)
+        }
+        ended => ended,
+    }
+}
+
+async fn run(connection: &Connection, command: JobCommand) -> anyhow::Result<Outcome> {
     match command {
         JobCommand::Start(arguments) => start(connection, arguments).await,
         JobCommand::Show { job, common, waiting } => {
             let project = project_or_only(connection, common.project).await?;
             let path = ["projects", &project, "jobs", &job];
-            let body = connection.send(&ApiRequest::get(&path)).await?;
+            let until = waiting.until();
+            let body = match waiting.wait {
+                true => connection.send_until(&ApiRequest::get(&path), until).await?,
+                false => Some(connection.send(&ApiRequest::get(&path)).await?),
+            };
+            let Some(body) = body else {
+                let timeout = humantime::format_duration(waiting.timeout);
+                inform(&format!("the job could not be read within {timeout}"));
+                return Ok(Outcome::TimedOut);
+            };
             let of = Subject::Job;
-            let shown = Shown { project: &project, of, waiting: &waiting, as_json: common.json };
+            let shown = Shown { project: &project, of, waiting: &waiting, until, as_json: common.json };
             finish(connection, body, shown).await
         }
         JobCommand::List { common, status, q, author, tag, page, pr, limit } => {
@@ -225,13 +274,12 @@ pub async fn job(connection: &Connection, command: JobCommand) -> anyhow::Result
         JobCommand::FollowUp { job, prompt, common, sending, waiting } => {
             let project = project_or_only(connection, common.project).await?;
             let body = json!({"prompt": text(prompt)?, "queue": sending.queue});
-            let (path, key) = (
-                ["projects", &project, "jobs", &job, "messages"],
-                idempotency_key::of_run(sending.key.as_deref()),
-            );
+            let path = ["projects", &project, "jobs", &job, "messages"];
+            let key = IdempotencyKey::of_run(sending.key.as_deref());
             let body = connection.send(&ApiRequest::post(&path).with_body(body, &key)).await?;
             let of = Subject::FollowUp(body["follow_up_id"].as_str().map(str::to_owned));
-            let shown = Shown { project: &project, of, waiting: &waiting, as_json: common.json };
+            let until = waiting.until();
+            let shown = Shown { project: &project, of, waiting: &waiting, until, as_json: common.json };
             finish(connection, body, shown).await
         }
         JobCommand::Cancel { job, common } => {
@@ -257,17 +305,18 @@ async fn start(connection: &Connection, arguments: StartArguments) -> anyhow::Re
         // The server finds it, so that a repeated run does not need the template any more.
         body["template"] = json!({"name": name, "values": values});
     }
-    let key = idempotency_key::of_run(sending.key.as_deref());
+    let key = IdempotencyKey::of_run(sending.key.as_deref());
     let request = ApiRequest::post(&["projects", &project, "jobs"]).with_body(body, &key);
     let started = connection.send(&request).await?;
-    let shown = Shown { project: &project, of: Subject::Job, waiting: &waiting, as_json: common.json };
+    let until = waiting.until();
+    let shown = Shown { project: &project, of: Subject::Job, waiting: &waiting, until, as_json: common.json };
     finish(connection, started, shown).await
 }
 
 /// Waits for the end of the job if that is wanted, prints it, and returns how it ended.
 async fn finish(connection: &Connection, mut body: Value, shown: Shown<'_>) -> anyhow::Result<Outcome> {
     let started = Instant::now();
-    let Shown { project, waiting, as_json, .. } = shown;
+    let Shown { project, waiting, until, as_json, .. } = shown;
     let mut job: ShownJob = parsed(&body)?;
     if !waiting.wait || shown.has_ended(&job) {
         show(connection, project, &body, as_json)?;
@@ -282,7 +331,7 @@ async fn finish(connection: &Connection, mut body: Value, shown: Shown<'_>) -> a
     while !shown.has_ended(&job) {
         let since = humantime::format_duration(Duration::from_secs(started.elapsed().as_secs()));
         progress.show(&format!("{}  {}  {since}", job.id, job.state));
-        let left = waiting.timeout.saturating_sub(started.elapsed());
+        let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
             progress.end();
             inform(&format!("the job has not ended after {}", humantime::format_duration(waiting.timeout)));
@@ -293,7 +342,9 @@ async fn finish(connection: &Connection, mut body: Value, shown: Shown<'_>) -> a
         let seconds = left.as_secs().clamp(1, WAIT_MAX);
         // A server that stops responds at once.
         let next = tokio::time::Instant::now() + PAUSE;
-        body = connection.send(&ApiRequest::get(&path).with("wait", Some(seconds))).await?;
+        let request = ApiRequest::get(&path).with("wait", Some(seconds));
+        let Some(latest) = connection.send_until(&request, until).await? else { continue };
+        body = latest;
         job = parsed(&body)?;
         if !shown.has_ended(&job) {
             tokio::time::sleep_until(next).await;
@@ -326,7 +377,7 @@ impl Shown<'_> {
     fn follow_up_state(&self, job: &ShownJob) -> Option<DeliveryState> {
         let Subject::FollowUp(id) = &self.of else { return None };
         let is_it = |follow_up: &&ShownFollowUp| id.is_none() || follow_up.id == *id;
-        let found = job.follow_ups.iter().rfind(is_it).map(|follow_up| follow_up.state);
+        let found = job.follow_ups.iter().rfind(is_it).and_then(|follow_up| follow_up.state);
         found.or(job.follow_up_state)
     }
 }
@@ -334,6 +385,13 @@ impl Shown<'_> {
 impl ShownJob {
     fn has_ended(&self) -> bool {
         self.ended.unwrap_or(!self.state.is_moving())
+    }
+}
+
+impl Waiting {
+    /// When a wait that begins now is over.
+    fn until(&self) -> Instant {
+        Instant::now() + self.timeout.min(TIMEOUT_MAX)
     }
 }
 
@@ -476,6 +534,7 @@ mod tests {
                     let shown = |waiting| Shown {
                         project: "docs",
                         of: Subject::FollowUp(Some("mine".to_owned())),
+                        until: Instant::now(),
                         waiting,
                         as_json: false,
                     };
@@ -498,7 +557,8 @@ mod tests {
     fn follow_up_of_an_earlier_server_is_the_last_one() {
         let waiting = Waiting { wait: false, timeout: Duration::ZERO };
         let of = Subject::FollowUp(None);
-        let shown = Shown { project: "docs", of, waiting: &waiting, as_json: false };
+        let until = Instant::now();
+        let shown = Shown { project: "docs", of, waiting: &waiting, until, as_json: false };
         for (fields, code) in [
             (json!({"state": "active", "follow_ups": [{"state": "rejected"}, {"state": "accepted"}]}), 0),
             (json!({"state": "active", "follow_ups": [{"state": "accepted"}, {"state": "unknown"}]}), 4),

@@ -185,6 +185,7 @@ pub(super) struct NewFollowUp {
 pub(super) struct Wait {
     /// Respond when the job has ended (`ended`), or after this time in seconds. Pending follow-ups are awaited, and so is the work on a follow-up that the
     /// platform has just accepted.
+    /// Choose less than the limit of your load balancer: `docket job` waits for at most 25 seconds.
     #[param(minimum = 0, maximum = 60, default = 0)]
     wait: Option<u64>,
 }
@@ -321,10 +322,11 @@ pub(super) async fn restore_job(
 
 /// Cancels the queued prompts of a job. What was sent cannot be cancelled.
 ///
+/// Does nothing if the last prompt is cancelled already: the request may be repeated.
 /// Without the scope `jobs:read`, or if a long job cannot be sent now, the response has only the id and the state.
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/cancel", tag = TAG,
     params(OfJob),
-    responses((status = OK, body = inline(SentJob), description = "The job."), ReadErrors, ChangeErrors))]
+    responses((status = OK, body = inline(SentJob), description = "The job, whose queued prompts are cancelled."), ReadErrors, ChangeErrors))]
 pub(super) async fn cancel_job(
     Extension(caller): Extension<TokenCaller>,
     Path(OfJob { project, job }): Path<OfJob>,

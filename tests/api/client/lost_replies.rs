@@ -1,0 +1,285 @@
+//! The network loses a request or its reply at any point. Whatever the first run of a command ends with, the second one finds its effect, and the
+//! effect happens once.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use super::{Finished, Installation, Machine};
+use crate::helpers::{TestApp, read_request, until};
+use crate::queue::per_hour;
+
+/// What happens to an attempt.
+#[derive(Debug, Clone, Copy)]
+enum Fault {
+    /// The connection is closed at once.
+    NotRead,
+    /// The request is read, and goes no further.
+    NotForwarded,
+    /// The request goes no further, and the proxy responds with this status.
+    Refused(u16),
+    /// Docket responds, and the client gets these percent of the response.
+    Cut(usize),
+    /// Docket responds, and the client gets half of the body as if it were whole.
+    HalfBody,
+    /// Docket responds, and the client gets this status of the proxy instead.
+    Replaced(u16),
+    /// Docket responds, and the client waits for ever.
+    Stalled,
+}
+
+/// How a run ends that had a fault.
+#[derive(Debug, Clone, Copy)]
+enum Then {
+    Passes,
+    /// Its token was revoked meanwhile.
+    IsRefused,
+    /// Docket is down for longer than the client repeats a request.
+    IsDown,
+}
+
+const FAULTS: [Fault; 14] = [
+    Fault::NotRead,
+    Fault::NotForwarded,
+    Fault::Refused(500),
+    Fault::Refused(502),
+    Fault::Refused(503),
+    Fault::Refused(504),
+    Fault::Cut(0),
+    Fault::Cut(3),
+    Fault::Cut(40),
+    Fault::Cut(99),
+    Fault::HalfBody,
+    Fault::Replaced(500),
+    Fault::Replaced(502),
+    Fault::Replaced(504),
+];
+const THEN: [Then; 3] = [Then::Passes, Then::IsRefused, Then::IsDown];
+
+/// A proxy between client and Docket. Each connection has one request.
+struct Proxy(SocketAddr);
+
+impl Proxy {
+    /// The first requests get `faults`, one each, and the others get `then`.
+    fn start(app: &TestApp, faults: &[Fault], then: Then) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let proxy = Self(listener.local_addr().unwrap());
+        let (app, faults, number) = (app.address(), faults.to_vec(), Arc::new(AtomicUsize::new(0)));
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let fault = faults.get(number.fetch_add(1, Ordering::SeqCst)).copied();
+                thread::spawn(move || serve(stream.unwrap(), app, fault, then));
+            }
+        });
+        proxy
+    }
+
+    /// The machine, which reaches Docket through this proxy.
+    fn of(&self, machine: &Machine) -> Machine {
+        let installation = Installation::new()
+            .set("DOCKET_SERVER", &format!("http://{}", self.0))
+            .set("DOCKET_TOKEN", &machine.token);
+        Machine { installation, token: machine.token.clone() }
+    }
+}
+
+fn serve(mut near: TcpStream, app: SocketAddr, fault: Option<Fault>, then: Then) {
+    if matches!(fault, Some(Fault::NotRead)) {
+        return;
+    }
+    let Some(request) = read_request(&mut near) else { return };
+    let reply = match (fault, then) {
+        (Some(Fault::NotRead | Fault::NotForwarded), _) => Vec::new(),
+        (Some(Fault::Refused(status)), _) => gateway(status, ""),
+        (Some(fault), _) => fault.spoil(forward(&request, app)),
+        (None, Then::Passes) => forward(&request, app),
+        (None, Then::IsRefused) => gateway(401, ""),
+        (None, Then::IsDown) => gateway(503, "retry-after: 600\r\n"),
+    };
+    // The client may have left.
+    let _ = near.write_all(&reply);
+    if matches!(fault, Some(Fault::Stalled)) {
+        let _ = near.read(&mut [0]);
+    }
+}
+
+impl Fault {
+    /// What the client gets of a response of Docket.
+    fn spoil(self, reply: Vec<u8>) -> Vec<u8> {
+        match self {
+            Self::Cut(percent) => reply[..reply.len() * percent / 100].to_vec(),
+            Self::HalfBody => {
+                let body = reply.windows(4).position(|four| four == b"\r\n\r\n").unwrap() + 4;
+                let half = &reply[body..body + (reply.len() - body) / 2];
+                let head = "HTTP/1.1 201 Created\r\ncontent-type: application/json\r\nconnection: close\r\n";
+                [format!("{head}content-length: {}\r\n\r\n", half.len()).as_bytes(), half].concat()
+            }
+            Self::Replaced(status) => gateway(status, ""),
+            Self::NotRead | Self::NotForwarded | Self::Refused(_) | Self::Stalled => Vec::new(),
+        }
+    }
+}
+
+/// The whole response of Docket.
+fn forward(request: &[u8], app: SocketAddr) -> Vec<u8> {
+    let head = request.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    let request = [&request[..head], b"connection: close\r\n", &request[head..]].concat();
+    let mut far = TcpStream::connect(app).unwrap();
+    far.write_all(&request).unwrap();
+    let mut reply = Vec::new();
+    far.read_to_end(&mut reply).unwrap();
+    reply
+}
+
+fn gateway(status: u16, header: &str) -> Vec<u8> {
+    let head = format!("HTTP/1.1 {status} No\r\ncontent-type: text/html\r\nconnection: close\r\n{header}");
+    format!("{head}content-length: 13\r\n\r\n<h1>No.</h1>\n").into_bytes()
+}
+
+/// The key that a run without one printed before it sent anything.
+fn printed_key(finished: &Finished) -> &str {
+    let (_, rest) = finished.stderr.split_once("--key ").unwrap_or_else(|| panic!("{finished:?}"));
+    rest.split_whitespace().next().unwrap()
+}
+
+async fn app() -> TestApp {
+    let app = TestApp::start().await;
+    app.upstream.accepts_jobs().await;
+    app
+}
+
+/// How often the platform received a prompt, which it did at least once.
+async fn sent(app: &TestApp, prompt: &str) -> usize {
+    until("the prompt is sent", async || {
+        let posts = app.upstream.posts().await;
+        let sent = posts.iter().filter(|post| String::from_utf8_lossy(&post.body).contains(prompt)).count();
+        (sent > 0).then_some(sent)
+    })
+    .await
+}
+
+/// Runs each case on a few threads.
+fn in_parallel<T: Sync>(cases: &[T], run: impl Fn(usize, &T) + Sync) {
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::SeqCst);
+                    let Some(case) = cases.get(at) else { return };
+                    run(at, case);
+                }
+            });
+        }
+    });
+}
+
+/// Each fault with each end.
+fn cases() -> Vec<(Fault, Then)> {
+    FAULTS.into_iter().flat_map(|fault| THEN.map(|then| (fault, then))).collect()
+}
+
+/// Checks the end of a run whose request met a fault.
+fn check_end(finished: &Finished, case: (Fault, Then)) {
+    let expected = if matches!(case.1, Then::Passes) { 0 } else { 4 };
+    assert_eq!(finished.code, Some(expected), "{case:?}: {finished:?}");
+    let explains = finished.stderr.contains("unknown whether Docket carried this out: repeat the command");
+    assert_eq!(explains, expected == 4, "{case:?}: {finished:?}");
+}
+
+/// Machines with a token each: a token may send 60 requests a minute.
+async fn machines(app: &TestApp) -> Vec<Machine> {
+    let mut machines = Vec::new();
+    for _ in 0..6 {
+        machines.push(Machine::of(app).await);
+    }
+    machines
+}
+
+#[tokio::test]
+async fn job_is_started_once_wherever_the_reply_is_lost() {
+    let app = app().await;
+    let machines = machines(&app).await;
+    let cases = cases();
+    in_parallel(&cases, |at, case| {
+        let machine = &machines[at % machines.len()];
+        let (prompt, given) = (format!("Fix typos, case {at}."), format!("run/{at}"));
+        let mut start = vec!["job", "start", "--project", "docs", &prompt];
+        let is_key_given = at % 2 == 0;
+        if is_key_given {
+            start.extend(["--key", &given]);
+        }
+        let faults = [case.0, FAULTS[at * 5 % FAULTS.len()]];
+        let proxy = Proxy::start(&app, &faults[..1 + usize::from(at % 4 == 0)], case.1).of(machine);
+        let first = proxy.run(&[&start[..], &["--json"]].concat());
+        check_end(&first, *case);
+        if !is_key_given {
+            let key = printed_key(&first);
+            assert!(first.code == Some(0) || first.stderr.ends_with(&format!("--key {key}\n")), "{first:?}");
+            start.extend(["--key", key]);
+        }
+        let second = machine.json(&start);
+        if first.code == Some(0) {
+            let first: serde_json::Value = serde_json::from_str(&first.stdout).unwrap();
+            assert_eq!(first["id"], second["id"], "{case:?}");
+        }
+    });
+    for (at, case) in cases.iter().enumerate() {
+        assert_eq!(sent(&app, &format!("Fix typos, case {at}.")).await, 1, "{case:?}");
+    }
+}
+
+#[tokio::test]
+async fn follow_up_is_sent_once_wherever_the_reply_is_lost() {
+    let app = app().await;
+    app.upstream.accepts_follow_ups().await;
+    let machines = machines(&app).await;
+    let job = machines[0].json(&["job", "start", "--project", "docs", "Fix typos"]);
+    let job = job["id"].as_str().unwrap();
+    let cases = cases();
+    in_parallel(&cases, |at, case| {
+        let machine = &machines[at % machines.len()];
+        let (prompt, key) = (format!("And links, case {at}."), format!("run/{at}"));
+        let send = ["job", "follow-up", "--project", "docs", job, &prompt, "--key", &key];
+        check_end(&Proxy::start(&app, &[case.0], case.1).of(machine).run(&send), *case);
+        let second = machine.run(&send);
+        assert_eq!(second.code, Some(0), "{case:?}: {second:?}");
+    });
+    for (at, case) in cases.iter().enumerate() {
+        assert_eq!(sent(&app, &format!("And links, case {at}.")).await, 1, "{case:?}");
+    }
+}
+
+#[tokio::test]
+async fn job_stays_cancelled_wherever_the_reply_is_lost() {
+    let app = TestApp::with(per_hour(1)).await;
+    app.upstream.accepts_jobs().await;
+    let machines = machines(&app).await;
+    machines[0].json(&["job", "start", "--project", "docs", "First"]);
+    in_parallel(&cases(), |at, case| {
+        let machine = &machines[at % machines.len()];
+        let job = machine.json(&["job", "start", "--project", "docs", "--queue", &format!("Case {at}")]);
+        let cancel = ["job", "cancel", "--project", "docs", job["id"].as_str().unwrap()];
+        check_end(&Proxy::start(&app, &[case.0], case.1).of(machine).run(&cancel), *case);
+        for _ in 0..2 {
+            assert_eq!(machine.json(&cancel)["state"], "cancelled", "{case:?}");
+        }
+    });
+    assert_eq!(app.upstream.posts().await.len(), 1, "what was cancelled is not sent");
+}
+
+#[tokio::test]
+async fn key_of_a_killed_run_repeats_it() {
+    let app = app().await;
+    let machine = Machine::of(&app).await;
+    let proxy = Proxy::start(&app, &[Fault::Stalled], Then::Passes).of(&machine);
+    let start = ["job", "start", "--project", "docs", "Fix typos"];
+    let run = proxy.installation.serve(&start);
+    let key = run.output_after("repeat it with --key ").await;
+    until("the prompt is sent", async || (app.upstream.posts().await.len() == 1).then_some(())).await;
+    drop(run);
+    let job = machine.json(&[&start[..], &["--key", &key]].concat());
+    assert_eq!((&job["prompt"], app.upstream.posts().await.len()), (&"Fix typos".into(), 1));
+}

@@ -1,0 +1,183 @@
+//! What a wait survives until its time is over, and what is wrong for good: then the command ends at once.
+
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use wiremock::{Mock, MockServer, ResponseTemplate, matchers};
+
+use super::{Finished, Installation};
+use crate::helpers::{Act, RawUpstream, TlsUpstream, certificate, json};
+
+const START: [&str; 6] = ["job", "start", "--project", "docs", "Fix typos", "--wait"];
+const ID: &str = "01920000-0000-7000-8000-000000000001";
+
+fn client(server: &str) -> Installation {
+    Installation::new().set("DOCKET_SERVER", server).set("DOCKET_TOKEN", "dkt_x")
+}
+
+fn job(state: &str) -> Value {
+    json!({"id": ID, "state": state, "reason": null, "pull_request": null})
+}
+
+fn response(head: &str, body: &str) -> Vec<u8> {
+    format!("HTTP/1.1 {head}\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes()
+}
+
+fn json_response(body: &Value) -> Vec<u8> {
+    response("200 OK\r\ncontent-type: application/json", &body.to_string())
+}
+
+/// What may go wrong for a while.
+fn passing_faults() -> [Act; 8] {
+    let gateway = |head: &str| response(&format!("{head}\r\ncontent-type: text/html"), "<h1>No.</h1>");
+    let busy =
+        r#"{"status": 503, "code": "database_unavailable", "detail": "Docket's database is unavailable."}"#;
+    [
+        Act::HangUp(Vec::new()),
+        Act::HangUp(
+            b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{".to_vec(),
+        ),
+        Act::HangUp(response("200 OK\r\ncontent-type: application/json", "{\"id\": ")),
+        Act::Send(gateway("500 Error")),
+        Act::Send(gateway("502 Bad Gateway")),
+        Act::Send(gateway("504 Gateway Timeout")),
+        Act::Send(gateway("503 Unavailable\r\nretry-after: 600")),
+        Act::Send(response("503 Unavailable\r\ncontent-type: application/problem+json", busy)),
+    ]
+}
+
+#[tokio::test]
+async fn request_waits_for_less_than_a_balancer() {
+    let server = MockServer::start().await;
+    let states = std::sync::Mutex::new(vec!["completed", "active", "active"]);
+    let next = move |_: &wiremock::Request| {
+        ResponseTemplate::new(200).set_body_json(job(states.lock().unwrap().pop().unwrap()))
+    };
+    Mock::given(matchers::any()).respond_with(next).mount(&server).await;
+    let finished = client(&server.uri()).run(&[&START[..], &["--timeout", "2h"]].concat());
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+    let requests = server.received_requests().await.unwrap();
+    let queries: Vec<_> = requests.iter().map(|request| request.url.query()).collect();
+    assert_eq!(queries, [None, Some("wait=25"), Some("wait=25")]);
+}
+
+#[test]
+fn wait_survives_each_passing_fault() {
+    for (number, fault) in passing_faults().into_iter().enumerate() {
+        // A pause that the server names is not shortened.
+        if number == 6 {
+            continue;
+        }
+        let server = RawUpstream::start(move |request| match request {
+            0 => Act::Send(json_response(&job("active"))),
+            1 => fault.clone(),
+            _ => Act::Send(json_response(&job("completed"))),
+        });
+        let finished = client(&server.url()).run(&START);
+        assert_eq!((finished.code, server.requests()), (Some(0), 3), "{number}: {finished:?}");
+    }
+}
+
+#[test]
+fn wait_ends_when_its_time_is_over_whatever_the_fault() {
+    let faults =
+        passing_faults().into_iter().chain([Act::Stall(Vec::new()), Act::Stall(b"HTTP/1.1 200".to_vec())]);
+    std::thread::scope(|scope| {
+        for (number, fault) in faults.enumerate() {
+            scope.spawn(move || {
+                let server = RawUpstream::start(move |request| match request {
+                    0 => Act::Send(json_response(&job("active"))),
+                    _ => fault.clone(),
+                });
+                let started = Instant::now();
+                let finished = client(&server.url()).run(&[&START[..], &["--timeout", "3s"]].concat());
+                assert_eq!(finished.code, Some(5), "{number}: {finished:?}");
+                assert!(finished.stderr.contains("the job has not ended after 3s"), "{number}: {finished:?}");
+                assert!(finished.stdout.starts_with(&format!("{ID}  active\n")), "{number}: {finished:?}");
+                assert!(started.elapsed() >= Duration::from_secs(3), "{number}: {finished:?}");
+                let show = ["job", "show", "--project", "docs", ID, "--wait", "--timeout", "1s"];
+                let shown = client(&server.url()).run(&show);
+                assert_eq!(shown.code, Some(5), "{number}: {shown:?}");
+            });
+        }
+    });
+}
+
+/// A server that stops, and the balancer before it, refuse connections.
+#[test]
+fn wait_outlives_a_server_that_is_gone() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let show = ["job", "show", "--project", "docs", ID, "--wait", "--timeout", "2s"];
+    let finished = client(&format!("http://{address}")).run(&show);
+    assert_eq!(finished.code, Some(5), "{finished:?}");
+    assert!(finished.stderr.contains("cannot be reached"), "{finished:?}");
+}
+
+/// The end of commands that fail for good.
+#[track_caller]
+fn ends_at_once(client: &Installation, explanation: &str) {
+    let show = ["job", "show", "--project", "docs", ID, "--wait"];
+    let commands =
+        [&START[..], &show, &["job", "list", "--project", "docs"], &["views"], &["job", "cancel", ID]];
+    for command in commands {
+        let finished: Finished = client.run(command);
+        assert_eq!(finished.code, Some(1), "{command:?}: {finished:?}");
+        assert!(finished.stderr.contains(explanation), "{command:?}: {finished:?}");
+        assert!(!finished.stderr.contains("next attempt"), "{command:?}: {finished:?}");
+    }
+}
+
+#[test]
+fn unknown_host_is_final() {
+    ends_at_once(&client("https://docket.invalid"), "the host of https://docket.invalid/ does not exist");
+}
+
+#[test]
+fn untrusted_certificate_is_final() {
+    let server = TlsUpstream::start(&job("completed"));
+    let port = server.url().rsplit_once(':').unwrap().1.to_owned();
+    let unknown = client(&server.url());
+    ends_at_once(&unknown, "is not trusted: check DOCKET_SERVER, and DOCKET_CA_FILE");
+    let trusting = |url: &str, authority: &str| {
+        let client = client(url).set("DOCKET_CA_FILE", "ca.pem");
+        std::fs::write(client.path("ca.pem"), authority).unwrap();
+        client
+    };
+    ends_at_once(&trusting(&server.url(), &certificate("127.0.0.1").authority), "is not trusted");
+    ends_at_once(&trusting(&format!("https://localhost:{port}"), &server.authority), "is not trusted");
+    assert_eq!(server.requests().len(), 0, "the token is sent to nobody");
+    let finished = trusting(&server.url(), &server.authority).run(&START);
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+}
+
+#[test]
+fn server_without_https_is_final() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            // It takes the first bytes of TLS for a request.
+            std::io::Write::write_all(&mut stream.unwrap(), b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+        }
+    });
+    ends_at_once(&client(&format!("https://{address}")), "does not speak https");
+}
+
+#[test]
+fn page_instead_of_json_is_final() {
+    for (head, explanation) in [
+        ("200 OK\r\ncontent-type: text/html; charset=utf-8", "text/html instead of JSON"),
+        ("201 Created\r\ncontent-type: text/plain", "text/plain instead of JSON"),
+        ("200 OK", "something instead of JSON"),
+        ("302 Found\r\nlocation: /login", "not as Docket does: check DOCKET_SERVER"),
+        ("403 Forbidden\r\ncontent-type: text/html", "not as Docket does: check DOCKET_SERVER"),
+        ("404 Not Found\r\ncontent-type: text/html", "not as Docket does: check DOCKET_SERVER"),
+    ] {
+        let server = RawUpstream::start(move |_| Act::Send(response(head, "<h1>Sign in</h1>")));
+        ends_at_once(&client(&server.url()), explanation);
+        assert_eq!(server.requests(), 5, "one for each command");
+    }
+}
