@@ -19,7 +19,7 @@ use clients::upstream::page_views::PageViewsQuery;
 use model::day::{Day, DayRange};
 use model::error::ErrorCode;
 use model::id::ProjectId;
-use model::job::RemoteJob;
+use model::job::{Reason, ReasonCode, RemoteJob};
 use model::paging::PageLimit;
 use model::time::Timestamp;
 use store::StoreError;
@@ -32,11 +32,13 @@ const LAST_RECORD_TRIES: u32 = 8;
 pub(super) use running::RunningDeliveries;
 
 /// Why the outcome of a panicked delivery is unknown.
-const PANICKED: &str =
-    "Docket met an error while this was being sent. The platform may or may not have accepted it.";
+const PANICKED: Reason<'_> = ReasonCode::DocketFailed
+    .with("Docket met an error while this was being sent. The platform may or may not have accepted it.");
 
 /// Why a prompt is queued again that was claimed, but not sent.
-const NOT_SENT: &str = "Docket could not store that it was about to send this, and did not send it. It was put back in the queue.";
+const NOT_SENT: Reason<'_> = ReasonCode::DocketFailed.with(
+    "Docket could not store that it was about to send this, and did not send it. It was put back in the queue.",
+);
 
 /// The log's message about a claim that could not be ended.
 const CLAIM_NOT_ENDED: &str = "the outcome of a delivery could not be recorded";
@@ -204,8 +206,9 @@ impl Jobs {
             }
             // Other processes may treat this one as ended by now.
             SendDecision::Send { intent, .. } if begun.elapsed() > CLAIM_TTL => {
-                let late =
-                    "Docket was stopped for a while before it could send this. It was put back in the queue.";
+                let late = ReasonCode::DocketStopped.with(
+                    "Docket was stopped for a while before it could send this. It was put back in the queue.",
+                );
                 self.record_until_stored(&intent, DeliveryOutcome::Unsent { reason: late, is_queued: true })
                     .await
             }
@@ -286,7 +289,7 @@ impl Jobs {
     }
 
     async fn record(&self, intent: &Intent, outcome: Result<RemoteJob, UpstreamError>) -> anyhow::Result<()> {
-        let reason;
+        let text;
         let delivery_outcome = match &outcome {
             Ok(remote) => {
                 tracing::info!(job = %intent.job, remote = remote.id, position = intent.position, "accepted");
@@ -295,33 +298,36 @@ impl Jobs {
             Err(error @ UpstreamError::NotConnected(_)) => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt not sent");
                 let again = if intent.in_queue { " It was put back in the queue." } else { "" };
-                reason = format!("{}{again}", error.delivery_reason());
-                DeliveryOutcome::Unsent { reason: &reason, is_queued: intent.in_queue }
+                text = format!("{}{again}", error.delivery_reason());
+                let reason = error.reason_code().with(&text);
+                DeliveryOutcome::Unsent { reason, is_queued: intent.in_queue }
             }
             Err(error) if intent.in_queue && error.is_temporary() => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt queued again");
-                reason = format!("{} It was put back in the queue.", error.delivery_reason());
-                DeliveryOutcome::Requeued(&reason)
+                text = format!("{} It was put back in the queue.", error.delivery_reason());
+                DeliveryOutcome::Requeued(error.reason_code().with(&text))
             }
             // A prompt that a person just submitted waits as well: it was not refused.
             Err(error @ UpstreamError::NoCredits { .. }) => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt queued again");
-                reason = format!("{} It waits in the queue.", error.delivery_reason());
-                DeliveryOutcome::NoCredits(&reason)
+                text = format!("{} It waits in the queue.", error.delivery_reason());
+                DeliveryOutcome::NoCredits(error.reason_code().with(&text))
             }
             // It may have been refused because of its operation or its text: another prompt is sent first, and only a second refusal ends it.
             Err(error) if intent.in_queue && error.is_forbidden() && intent.refusals == 0 => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt queued again");
-                reason = format!("{} It is sent once more in a few minutes.", error.delivery_reason());
-                DeliveryOutcome::Refused { reason: &reason, again_at: self.clock.now().after(REFUSED_PROMPT) }
+                text = format!("{} It is sent once more in a few minutes.", error.delivery_reason());
+                let reason = error.reason_code().with(&text);
+                DeliveryOutcome::Refused { reason, again_at: self.clock.now().after(REFUSED_PROMPT) }
             }
             Err(error) => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt not accepted");
-                reason = error.delivery_reason();
+                text = error.delivery_reason();
+                let reason = error.reason_code().with(&text);
                 if error.may_have_been_accepted() {
-                    DeliveryOutcome::Unknown(&reason)
+                    DeliveryOutcome::Unknown(reason)
                 } else {
-                    DeliveryOutcome::Rejected(&reason)
+                    DeliveryOutcome::Rejected(reason)
                 }
             }
         };
@@ -343,9 +349,9 @@ impl Jobs {
                 }
                 Err(error) if error.is_duplicate() => {
                     tracing::warn!(job = %intent.job, "the response names a job of another prompt");
-                    outcome = DeliveryOutcome::Unknown(
+                    outcome = DeliveryOutcome::Unknown(ReasonCode::InvalidAnswer.with(
                         "The platform answered with a job that belongs to another prompt. It may or may not have started the work.",
-                    );
+                    ));
                 }
                 Err(error) if attempt >= LAST_RECORD_TRIES && self.deliveries.is_closed() => {
                     return Err(error).context("recording the outcome");

@@ -21,7 +21,9 @@ impl Jobs {
         let sent = self.store.sent_follow_up(author_id, key).await.map_err(committed_already)?;
         let sent = sent.ok_or_else(AppError::internal)?;
         Ok(match in_job(job, &sent.id) {
-            Some(follow_up) => SentFollowUp { state: follow_up.state, ..sent },
+            Some(follow_up) => {
+                SentFollowUp { state: follow_up.state, reason_code: follow_up.reason_code, ..sent }
+            }
             None => sent,
         })
     }
