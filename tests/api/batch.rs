@@ -7,10 +7,11 @@ use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 
 use crate::helpers::{
-    Archive, Browser, New, TestApp, TestResponse, detached_job, intent, job_with, json, picked, remote_job,
-    until, with_batch,
+    Archive, Browser, New, Settings, TestApp, TestResponse, detached_job, intent, job_with, json, picked,
+    remote_job, until, with_batch,
 };
 use crate::queue::per_hour;
+use crate::tracking::lose;
 
 const PROMPT: &str = "Check {{page}} against the SDK.";
 
@@ -77,6 +78,28 @@ async fn confirmed_batch_is_queued_with_its_pages_as_tags() {
     let done = of(&operator, "get", &batch).await.json();
     assert_eq!((&done["waiting"], &done["expected_end"]), (&json!(0), &json!(null)));
     assert_eq!(app.upstream.posts().await.len(), 4);
+}
+
+/// Docket stopped tracking its only job. As long as it tracks a job with an unknown status, the batch goes on.
+#[tokio::test]
+async fn batch_with_a_lost_job_is_finished() {
+    let app = TestApp::with(Settings { poll_interval: Duration::from_secs(3), ..per_hour(4) }).await;
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "paused"))).await;
+    let operator = app.operator().await;
+    let batch = prepared(&operator, PROMPT, "/a").await;
+    of(&operator, "start", &batch).await;
+    let sent = until("it is sent", async || {
+        let job = of(&operator, "get", &batch).await.json()["jobs"][0].take();
+        (job["state"] == "other").then_some(job)
+    })
+    .await;
+    let path = format!("/p/docs/batches/{}", batch["id"].as_str().unwrap());
+    assert!(operator.get("/p/docs/batches").await.text.contains("0 of 1 finished"));
+    lose(&app, &operator, &sent).await;
+    assert!(operator.get("/p/docs/batches").await.text.contains("1 of 1 finished"));
+    let progress = of(&operator, "get", &batch).await.json()["progress"].take();
+    assert_eq!((&progress["other"], &progress["lost"]), (&json!(1), &json!(1)));
+    assert_eq!(operator.get(&path).await.status, 200);
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ mod late_body;
 mod mcp;
 mod mcp_clients;
 mod page_views;
+mod reasons;
 mod replay;
 mod scopes;
 mod unqueued;

@@ -1,5 +1,6 @@
 //! Jobs, their prompts and states. Pure: no storage or delivery.
 
+mod reason;
 mod result;
 mod shown_follow_ups;
 mod state;
@@ -18,6 +19,7 @@ use crate::saved_template::UsedTemplate;
 use crate::time::Timestamp;
 use crate::upstream::PlatformNotice;
 
+pub use reason::{Reason, ReasonCode};
 pub use result::{PromptOutcome, PromptResult, began_at, results};
 pub use shown_follow_ups::{FOLLOW_UPS_SHOWN, ShownFollowUps};
 pub use state::{DeliveryState, JobState};
@@ -37,6 +39,9 @@ pub struct Job {
     pub earlier_outcome: Option<JobState>,
     /// Why the job is in this state, if a reason is known.
     pub reason: Option<String>,
+    /// The same for programs; also that of a failure without a reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason_code: Option<ReasonCode>,
     pub created_at: Timestamp,
     /// When `state` or `remote` last changed.
     pub changed_at: Timestamp,
@@ -149,6 +154,9 @@ pub struct FollowUp {
     pub author: String,
     pub state: DeliveryState,
     pub reason: Option<String>,
+    /// The same for programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason_code: Option<ReasonCode>,
     pub created_at: Timestamp,
     /// How often it was sent again.
     #[serde(default)]

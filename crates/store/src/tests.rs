@@ -34,7 +34,7 @@ use base::query_permits::{QueryPermit, QueryPermits};
 use base::work::{Docket, Work};
 use model::audit::Actor;
 use model::id::{IntentId, JobId, ProjectId};
-use model::job::{DeliveryState, JobState, RemoteJob};
+use model::job::{DeliveryState, JobState, ReasonCode, RemoteJob};
 use model::page_path;
 use model::time::Timestamp;
 use model::user::Project;
@@ -201,6 +201,8 @@ async fn delivery_of_an_ended_process_becomes_unknown() {
     assert_eq!(state().await, Some(DeliveryState::Sending));
     ledger.store.lose_outcome(&work(), &intent, "ended", NOON.plus_seconds(50)).await.unwrap();
     assert_eq!(state().await, None);
+    let job = ledger.store.job(&ledger.project, &intent.job).await.unwrap().unwrap();
+    assert_eq!((job.state, job.reason_code), (JobState::Unknown, Some(ReasonCode::DocketStopped)));
 }
 
 #[tokio::test]
@@ -329,7 +331,12 @@ async fn outcome_from_the_sender_replaces_an_unknown_one() {
     let interrupted = ledger.store.being_sent(&message).await.unwrap().unwrap();
     ledger
         .store
-        .record_outcome(&work(), &interrupted, &DeliveryOutcome::Unknown("stopped"), NOON)
+        .record_outcome(
+            &work(),
+            &interrupted,
+            &DeliveryOutcome::Unknown(ReasonCode::PlatformFailed.with("stopped")),
+            NOON,
+        )
         .await
         .unwrap();
     let job = ledger.store.job(&ledger.project, &interrupted.job).await.unwrap().unwrap();
@@ -343,7 +350,12 @@ async fn outcome_from_the_sender_replaces_an_unknown_one() {
         .unwrap();
     ledger
         .store
-        .record_outcome(&work(), &interrupted, &DeliveryOutcome::Unknown("too late"), NOON)
+        .record_outcome(
+            &work(),
+            &interrupted,
+            &DeliveryOutcome::Unknown(ReasonCode::PlatformFailed.with("too late")),
+            NOON,
+        )
         .await
         .unwrap();
     let job = ledger.store.job(&ledger.project, &interrupted.job).await.unwrap().unwrap();

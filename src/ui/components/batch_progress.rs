@@ -10,15 +10,15 @@ use model::batch::Progress;
 pub const RESOLVED: &str = "resolved by a retry";
 
 /// Completed, failed and running jobs, one after another. A job that a retry resolved counts as completed. The remaining part is
-/// queued, or archived without an outcome. The numbers beside it show the same.
+/// queued, archived without an outcome, or no longer tracked. The numbers beside it show the same.
 pub fn bar(progress: &Progress) -> AnyView {
     let completed = progress.completed + progress.resolved;
-    let failed = progress.finished() - progress.archived - completed;
+    let failed = progress.finished() - progress.archived - progress.lost - completed;
     let mut from = 0;
     let parts = [
         ("batch-bar-completed", completed),
         ("batch-bar-failed", failed),
-        ("batch-bar-running", progress.running + progress.other),
+        ("batch-bar-running", progress.running + progress.other - progress.lost),
     ];
     let parts = parts.map(|(class, jobs)| {
         let (x, end) = (per_mille(from, progress.jobs), per_mille(from + jobs, progress.jobs));

@@ -48,6 +48,7 @@ async fn job_that_docket_stopped_tracking_is_not_awaited() {
         let awaited = waited(&script, &job).await;
         let expected = (&json!("other"), &json!(ending), &json!(true));
         assert_eq!((&awaited["state"], &awaited["platform_status"], &awaited["ended"]), expected);
+        assert_eq!(awaited["reason_code"], ending.replace(' ', "_"));
         assert!(ended(&script, &job).await, "{ending}");
         let call = json!({"project": "docs", "job": job["id"], "wait": 40});
         let found = timeout(Duration::from_secs(35), script.call("get_job", call)).await;

@@ -193,7 +193,7 @@ async fn started_job_that_is_too_large_for_a_result_is_not_an_error() {
     assert_ne!(started["isError"], true, "{started}");
     assert_eq!(job["state"], "active", "{job}");
     let path = format!("/p/docs/jobs/{}", job["id"].as_str().unwrap());
-    assert_eq!((job["path"].as_str(), job.as_object().unwrap().len()), (Some(path.as_str()), 4));
+    assert_eq!((job["path"].as_str(), job.as_object().unwrap().len()), (Some(path.as_str()), 5));
     assert_eq!(script.call("start_job", arguments).await["structuredContent"], *job);
     let arguments = json!({"project": "docs", "job": job["id"], "prompt": "Go on", "idempotency_key": "two"});
     let followed_up = script.call("send_follow_up", arguments).await;

@@ -40,9 +40,17 @@ async fn changes_show_no_text_to_a_token_without_reading() {
             }
             let body = response.json();
             let expected: &[&str] = if path.ends_with("/messages") {
-                &["id", "state", "ended", "follow_up_id", "follow_up_state"]
+                &[
+                    "id",
+                    "state",
+                    "ended",
+                    "reason_code",
+                    "follow_up_id",
+                    "follow_up_state",
+                    "follow_up_reason_code",
+                ]
             } else {
-                &["id", "state", "ended"]
+                &["id", "state", "ended", "reason_code"]
             };
             assert_eq!(fields(&body), expected.iter().copied().collect(), "{path}");
             assert!(!response.text.contains(SECRET), "{path}: {}", response.text);
@@ -73,7 +81,7 @@ async fn archiving_shows_no_text_to_any_token() {
     let job = script.post(JOBS, "first", &json!({"prompt": "Fix typos"})).await.json();
     for action in ["archive", "restore"] {
         let response = script.act(&format!("{JOBS}/{}/{action}", job["id"].as_str().unwrap())).await;
-        let expected = json!({"id": job["id"], "state": "active", "ended": false});
+        let expected = json!({"id": job["id"], "state": "active", "ended": false, "reason_code": null});
         assert_eq!(response.json(), expected, "{action}");
     }
 }

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use base::instruments::UpstreamOutcome;
 use model::error::{AppError, ErrorCode};
+use model::job::ReasonCode;
 
 /// The reason why an upstream exchange failed. Texts of the upstream are truncated, with the key masked. Administrators see the messages.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -77,6 +78,21 @@ impl UpstreamError {
     /// Whether it is a failure of the upstream, rather than of the request.
     pub fn is_failure(&self) -> bool {
         !matches!(self, Self::LimitReached { .. } | Self::NoCredits { .. } | Self::Refused { .. })
+    }
+
+    /// The cause of a delivery that ended with this error, for programs.
+    pub const fn reason_code(&self) -> ReasonCode {
+        match self {
+            Self::NotConnected(_) => ReasonCode::PlatformUnreachable,
+            Self::LimitReached { .. } => ReasonCode::PlatformLimit,
+            Self::NoCredits { .. } => ReasonCode::NoCredits,
+            Self::Refused { status: 401, .. } => ReasonCode::KeyRefused,
+            Self::Refused { .. } => ReasonCode::PromptRefused,
+            Self::TimedOut => ReasonCode::TimedOut,
+            Self::BrokenOff => ReasonCode::ConnectionClosed,
+            Self::Status { .. } => ReasonCode::PlatformFailed,
+            Self::BadAnswer(_) => ReasonCode::InvalidAnswer,
+        }
     }
 
     /// The reason of a delivery that ended with this error, for the person who sent the prompt.
@@ -167,5 +183,34 @@ impl From<UpstreamError> for AppError {
             ),
         };
         Self::new(code, message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_says_as_the_text_whether_work_may_have_started() {
+        let words = String::new;
+        for error in [
+            UpstreamError::NotConnected(words()),
+            UpstreamError::LimitReached { pause: Duration::ZERO, words: words() },
+            UpstreamError::NoCredits { status: 402, words: words() },
+            UpstreamError::NoCredits { status: 503, words: words() },
+            UpstreamError::Refused { status: 400, words: words() },
+            UpstreamError::Refused { status: 401, words: words() },
+            UpstreamError::Refused { status: 403, words: words() },
+            UpstreamError::TimedOut,
+            UpstreamError::BrokenOff,
+            UpstreamError::Status { status: 502, words: words() },
+            UpstreamError::BadAnswer(words()),
+        ] {
+            let (code, text) = (error.reason_code(), error.delivery_reason());
+            let may_have = error.may_have_been_accepted();
+            assert_eq!(code.meaning().ends_with("It may have started the work."), may_have, "{code:?}");
+            assert_eq!(code.meaning().contains("Nothing was"), !may_have, "{code:?}");
+            assert_eq!(text.contains("nothing was started"), !may_have, "{code:?}: {text}");
+        }
     }
 }

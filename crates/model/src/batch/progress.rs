@@ -21,8 +21,11 @@ pub struct Progress {
     pub rejected: u64,
     pub unknown: u64,
     pub cancelled: u64,
-    /// With a status that Docket does not recognize.
+    /// With a status that Docket does not recognize, or that Docket stopped tracking.
     pub other: u64,
+    /// The part of `other` that has ended, because Docket stopped tracking it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lost: u64,
     /// Jobs without a pull request whose retry outside the batch opened one.
     pub resolved: u64,
     /// Jobs that opened a pull request.
@@ -41,6 +44,7 @@ impl Progress {
             }
             let has_request = job.badge().pr_link.is_some();
             progress.add(job.outcome(), 1);
+            progress.lost += u64::from(job.state == JobState::Other && !job.is_moving());
             progress.pull_requests += u64::from(has_request);
             let is_unchanged = job.outcome() == JobState::Completed && !has_request && !job.is_direct;
             progress.no_changes += u64::from(is_unchanged);
@@ -77,8 +81,12 @@ impl Progress {
 
     /// The jobs that change only through a person.
     pub const fn finished(&self) -> u64 {
-        self.jobs - self.queued - self.running - self.other
+        self.jobs - self.queued - self.running - (self.other - self.lost)
     }
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 #[cfg(test)]
@@ -110,5 +118,7 @@ mod tests {
             progress.jobs
         );
         assert_eq!((progress.jobs, progress.sent(), progress.finished()), (11, 9, 7));
+        progress.lost = 1;
+        assert_eq!((progress.jobs, progress.sent(), progress.finished()), (11, 9, 8), "it has ended");
     }
 }

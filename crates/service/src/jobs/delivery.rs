@@ -19,7 +19,7 @@ use clients::upstream::page_views::PageViewsQuery;
 use model::day::{Day, DayRange};
 use model::error::ErrorCode;
 use model::id::ProjectId;
-use model::job::RemoteJob;
+use model::job::{Reason, ReasonCode, RemoteJob};
 use model::paging::PageLimit;
 use model::queue::WaitReason;
 use model::time::Timestamp;
@@ -33,18 +33,20 @@ const LAST_RECORD_TRIES: u32 = 8;
 pub(super) use running::RunningDeliveries;
 
 /// Why the outcome of a panicked delivery is unknown.
-const PANICKED: &str =
-    "Docket met an error while this was being sent. The platform may or may not have accepted it.";
+const PANICKED: Reason<'_> = ReasonCode::DocketFailed
+    .with("Docket met an error while this was being sent. The platform may or may not have accepted it.");
 
 /// Why a prompt is queued again that was claimed, but not sent.
-const NOT_SENT: &str = "Docket could not store that it was about to send this, and did not send it. It was put back in the queue.";
+const NOT_SENT: Reason<'_> = ReasonCode::DocketFailed.with(
+    "Docket could not store that it was about to send this, and did not send it. It was put back in the queue.",
+);
 
 /// How long a prompt that may not be queued waits until it is sent: Docket may be stopped, or an earlier prompt of its job may wait.
 const AT_ONCE: Duration = Duration::from_secs(300);
 
 /// Why a prompt is rejected that was not sent within [`AT_ONCE`].
-const NOT_SENT_AT_ONCE: &str =
-    "Docket could not send this within five minutes. It was not to be queued, so nothing was started.";
+const NOT_SENT_AT_ONCE: Reason<'_> = ReasonCode::NotSentAtOnce
+    .with("Docket could not send this within five minutes. It was not to be queued, so nothing was started.");
 
 /// The log's message about a claim that could not be ended.
 const CLAIM_NOT_ENDED: &str = "the outcome of a delivery could not be recorded";
@@ -228,9 +230,9 @@ impl Jobs {
             SendDecision::Send { intent, .. } if begun.elapsed() > CLAIM_TTL => {
                 let is_queued = intent.may_queue;
                 let then = if is_queued { "It was put back in the queue." } else { "Nothing was started." };
-                let reason = format!("Docket was stopped for a while before it could send this. {then}");
-                let late = DeliveryOutcome::Unsent { reason: &reason, is_queued };
-                self.record_until_stored(&intent, late).await
+                let text = format!("Docket was stopped for a while before it could send this. {then}");
+                let reason = ReasonCode::DocketStopped.with(&text);
+                self.record_until_stored(&intent, DeliveryOutcome::Unsent { reason, is_queued }).await
             }
             SendDecision::Send { intent, remote_id, permit } => {
                 self.running.will_be_sent(&intent);
@@ -248,21 +250,23 @@ impl Jobs {
         if self.store.enqueue(&self.work, message_id).await? {
             return Ok(());
         }
-        let why = match why {
-            WaitReason::NoCredits => "the platform has no AI credits",
-            WaitReason::CircuitOpen => "the platform is failing, and requests are paused",
-            _ => "the hourly budget was used up meanwhile",
+        let (code, why) = match why {
+            WaitReason::NoCredits => (ReasonCode::NoCredits, "the platform has no AI credits"),
+            WaitReason::CircuitOpen => {
+                (ReasonCode::RequestsPaused, "the platform is failing, and requests are paused")
+            }
+            _ => (ReasonCode::BudgetSpent, "the hourly budget was used up meanwhile"),
         };
-        let reason = format!(
+        let text = format!(
             "This could not be sent at once: {why}. It was not to be queued, so nothing was started."
         );
-        Ok(self.reject_unsent(message_id, &reason).await?)
+        Ok(self.reject_unsent(message_id, code.with(&text)).await?)
     }
 
     /// Rejects a prompt that may not be queued; others stay.
-    async fn reject_unsent(&self, message_id: &str, reason: &str) -> Result<(), StoreError> {
+    async fn reject_unsent(&self, message_id: &str, reason: Reason<'_>) -> Result<(), StoreError> {
         if self.store.reject_unsent(&self.work, message_id, reason, self.clock.now()).await? {
-            tracing::info!(message_id, reason, "prompt rejected");
+            tracing::info!(message_id, reason = reason.text, "prompt rejected");
             self.instruments.delivery(DeliveryCount::Rejected);
             self.announce_outcome();
         }
@@ -335,7 +339,7 @@ impl Jobs {
     }
 
     async fn record(&self, intent: &Intent, outcome: Result<RemoteJob, UpstreamError>) -> anyhow::Result<()> {
-        let reason;
+        let text;
         let delivery_outcome = match &outcome {
             Ok(remote) => {
                 tracing::info!(job = %intent.job, remote = remote.id, position = intent.position, "accepted");
@@ -344,38 +348,41 @@ impl Jobs {
             Err(error @ UpstreamError::NotConnected(_)) => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt not sent");
                 let again = if intent.in_queue { " It was put back in the queue." } else { "" };
-                reason = format!("{}{again}", error.delivery_reason());
-                DeliveryOutcome::Unsent { reason: &reason, is_queued: intent.in_queue }
+                text = format!("{}{again}", error.delivery_reason());
+                let reason = error.reason_code().with(&text);
+                DeliveryOutcome::Unsent { reason, is_queued: intent.in_queue }
             }
             Err(error) if intent.in_queue && error.is_temporary() => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt queued again");
-                reason = format!("{} It was put back in the queue.", error.delivery_reason());
-                DeliveryOutcome::Requeued(&reason)
+                text = format!("{} It was put back in the queue.", error.delivery_reason());
+                DeliveryOutcome::Requeued(error.reason_code().with(&text))
             }
             Err(error @ UpstreamError::NoCredits { .. }) if !intent.may_queue => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt not accepted");
-                reason = error.delivery_reason();
-                DeliveryOutcome::Rejected(&reason)
+                text = error.delivery_reason();
+                DeliveryOutcome::Rejected(error.reason_code().with(&text))
             }
             // A prompt that a person just submitted waits as well: it was not refused.
             Err(error @ UpstreamError::NoCredits { .. }) => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt queued again");
-                reason = format!("{} It waits in the queue.", error.delivery_reason());
-                DeliveryOutcome::NoCredits(&reason)
+                text = format!("{} It waits in the queue.", error.delivery_reason());
+                DeliveryOutcome::NoCredits(error.reason_code().with(&text))
             }
             // It may have been refused because of its operation or its text: another prompt is sent first, and only a second refusal ends it.
             Err(error) if intent.in_queue && error.is_forbidden() && intent.refusals == 0 => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt queued again");
-                reason = format!("{} It is sent once more in a few minutes.", error.delivery_reason());
-                DeliveryOutcome::Refused { reason: &reason, again_at: self.clock.now().after(REFUSED_PROMPT) }
+                text = format!("{} It is sent once more in a few minutes.", error.delivery_reason());
+                let reason = error.reason_code().with(&text);
+                DeliveryOutcome::Refused { reason, again_at: self.clock.now().after(REFUSED_PROMPT) }
             }
             Err(error) => {
                 tracing::warn!(job = %intent.job, position = intent.position, %error, "prompt not accepted");
-                reason = error.delivery_reason();
+                text = error.delivery_reason();
+                let reason = error.reason_code().with(&text);
                 if error.may_have_been_accepted() {
-                    DeliveryOutcome::Unknown(&reason)
+                    DeliveryOutcome::Unknown(reason)
                 } else {
-                    DeliveryOutcome::Rejected(&reason)
+                    DeliveryOutcome::Rejected(reason)
                 }
             }
         };
@@ -397,9 +404,9 @@ impl Jobs {
                 }
                 Err(error) if error.is_duplicate() => {
                     tracing::warn!(job = %intent.job, "the response names a job of another prompt");
-                    outcome = DeliveryOutcome::Unknown(
+                    outcome = DeliveryOutcome::Unknown(ReasonCode::InvalidAnswer.with(
                         "The platform answered with a job that belongs to another prompt. It may or may not have started the work.",
-                    );
+                    ));
                 }
                 Err(error) if attempt >= LAST_RECORD_TRIES && self.deliveries.is_closed() => {
                     return Err(error).context("recording the outcome");

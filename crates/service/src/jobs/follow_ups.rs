@@ -14,7 +14,8 @@ impl Jobs {
     pub async fn sent_follow_up(&self, sent: &Submitted) -> Result<SentFollowUp, AppError> {
         let mut shown = sent.job.follow_ups.iter();
         if let Some(follow_up) = shown.rfind(|follow_up| follow_up.id.as_str() == sent.message_id) {
-            return Ok(SentFollowUp { id: follow_up.id.clone(), state: follow_up.state });
+            let (id, state, reason_code) = (follow_up.id.clone(), follow_up.state, follow_up.reason_code);
+            return Ok(SentFollowUp { id, state, reason_code });
         }
         let stored = self.store.sent_follow_up(&sent.message_id).await.map_err(committed_already)?;
         stored.ok_or_else(AppError::internal)

@@ -44,8 +44,8 @@ WHEN ((NEW.state, NEW.reason, NEW.changed_at, NEW.outcome, NEW.remote_id, NEW.re
     IS DISTINCT FROM (OLD.state, OLD.reason, OLD.changed_at, OLD.outcome, OLD.remote_id, OLD.remote_status, OLD.repository, OLD.git_ref, OLD.pr_link, OLD.pr_is_earlier, OLD.remote_created_at, OLD.archived_here_at, OLD.next_poll_at IS NULL, OLD.follow_up_unseen))
 EXECUTE FUNCTION note_job();
 CREATE TRIGGER note_message AFTER INSERT OR DELETE ON messages FOR EACH ROW EXECUTE FUNCTION note_part_of_job();
-CREATE TRIGGER note_changed_message AFTER UPDATE OF prompt, state, reason ON messages FOR EACH ROW
-WHEN ((NEW.prompt, NEW.state, NEW.reason) IS DISTINCT FROM (OLD.prompt, OLD.state, OLD.reason))
+CREATE TRIGGER note_changed_message AFTER UPDATE OF prompt, state, reason, reason_code ON messages FOR EACH ROW
+WHEN ((NEW.prompt, NEW.state, NEW.reason, NEW.reason_code) IS DISTINCT FROM (OLD.prompt, OLD.state, OLD.reason, OLD.reason_code))
 EXECUTE FUNCTION note_part_of_job();
 CREATE TRIGGER note_page AFTER INSERT OR DELETE ON job_paths FOR EACH ROW EXECUTE FUNCTION note_part_of_job();
 CREATE TRIGGER note_tag AFTER INSERT OR DELETE ON job_tags FOR EACH ROW EXECUTE FUNCTION note_part_of_job();

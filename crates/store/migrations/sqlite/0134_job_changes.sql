@@ -35,8 +35,8 @@ END;
 CREATE TRIGGER note_message AFTER INSERT ON messages BEGIN
     UPDATE job_changes SET change = change WHERE job_id = new.job_id;
 END;
-CREATE TRIGGER note_changed_message AFTER UPDATE OF prompt, state, reason ON messages
-WHEN (new.prompt, new.state, new.reason) IS NOT (old.prompt, old.state, old.reason) BEGIN
+CREATE TRIGGER note_changed_message AFTER UPDATE OF prompt, state, reason, reason_code ON messages
+WHEN (new.prompt, new.state, new.reason, new.reason_code) IS NOT (old.prompt, old.state, old.reason, old.reason_code) BEGIN
     UPDATE job_changes SET change = change WHERE job_id = new.job_id;
 END;
 CREATE TRIGGER note_removed_message AFTER DELETE ON messages BEGIN

@@ -224,7 +224,7 @@ impl Store {
         let sql = format!(
             "SELECT b.id, COALESCE(b.name, SUBSTR(b.template, 1, {EXCERPT_CHARS})) AS name,
              COUNT(*) FILTER (WHERE r.id IS NULL) AS jobs, COUNT(r.id) AS retried,
-             COUNT(*) FILTER (WHERE r.id IS NULL AND l.state NOT IN ({open})) AS finished,
+             COUNT(*) FILTER (WHERE r.id IS NULL AND l.state NOT IN ({open}) AND (l.state <> 'other' OR j.next_poll_at IS NULL)) AS finished,
              COUNT(*) FILTER (WHERE r.id IS NULL AND l.has_pr = 1) AS pull_requests,
              COUNT(*) FILTER (WHERE r.id IS NULL AND l.has_pr = 0 AND j.resolved_by IS NOT NULL) AS resolved,
              COUNT(*) FILTER (WHERE l.attention = 1) AS attention

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
-use super::job::{badge, follow_up, job, select_job};
+use super::job::{badge, follow_up, job, select_job, stored_code};
 use super::run_times::{began_and_ended, medians};
 use crate::dialect::{Dialect, parsed_json};
 use crate::platform::direct_projects::is_direct;
@@ -12,8 +12,8 @@ use crate::pull_requests::{self, StoredPullRequest};
 use crate::{Store, StoreError, instant, optional_word, word};
 use model::id::{JobId, MessageId, ProjectId, TemplateId};
 use model::job::{
-    DeliveryState, EXCERPT_CHARS, FOLLOW_UPS_SHOWN, FollowUp, Job, LinkedJob, ShownFollowUps, TimelineEntry,
-    TimelineState, pull_requests_of, title,
+    DeliveryState, EXCERPT_CHARS, FOLLOW_UPS_SHOWN, FollowUp, Job, LinkedJob, ReasonCode, ShownFollowUps,
+    TimelineEntry, TimelineState, pull_requests_of, title,
 };
 use model::pull_request::PullRequest;
 use model::saved_template::UsedTemplate;
@@ -35,6 +35,7 @@ const RETRIES_MAX: u32 = 5;
 pub struct SentFollowUp {
     pub id: MessageId,
     pub state: DeliveryState,
+    pub reason_code: Option<ReasonCode>,
 }
 
 impl Store {
@@ -80,13 +81,17 @@ impl Store {
         follow_ups(&mut *self.pool.acquire().await?, job, before, most.min(FOLLOW_UPS_MAX)).await
     }
 
-    /// The id and the state of a follow-up.
+    /// The id, the state and its cause of a follow-up.
     pub async fn sent_follow_up(&self, message_id: &str) -> Result<Option<SentFollowUp>, StoreError> {
-        let row = sqlx::query("SELECT id, state FROM messages WHERE id = $1")
+        let row = sqlx::query("SELECT id, state, reason, reason_code FROM messages WHERE id = $1")
             .bind(message_id)
             .fetch_optional(&self.pool)
             .await?;
-        row.map(|row| Ok(SentFollowUp { id: word(&row, "id")?, state: word(&row, "state")? })).transpose()
+        row.map(|row| {
+            let (id, state) = (word(&row, "id")?, word(&row, "state")?);
+            Ok(SentFollowUp { id, state, reason_code: stored_code(&row)? })
+        })
+        .transpose()
     }
 
     /// The median duration of the last jobs of the same template, or else of the project.
@@ -194,7 +199,7 @@ async fn shown_follow_ups(
         "SELECT m.id, CASE WHEN m.position = $3 OR m.position IN (SELECT s.position FROM messages s
              WHERE s.job_id = $1 AND s.position > 0 AND s.position < $2
              ORDER BY s.position DESC LIMIT {FOLLOW_UPS_SHOWN}) THEN m.prompt ELSE '' END AS prompt,
-             u.name AS author, m.state, m.reason, m.created_at, m.attempt FROM messages m
+             u.name AS author, m.state, m.reason, m.reason_code, m.created_at, m.attempt FROM messages m
          JOIN users u ON u.id = m.author_id WHERE m.job_id = $1 AND m.position > 0 ORDER BY m.position"
     );
     let rows = sqlx::query(AssertSqlSafe(query))
@@ -214,7 +219,7 @@ async fn follow_ups(
     most: u32,
 ) -> Result<(Vec<FollowUp>, u32), StoreError> {
     let rows = sqlx::query(
-        "SELECT m.id, m.position, m.prompt, u.name AS author, m.state, m.reason, m.created_at, m.attempt FROM messages m
+        "SELECT m.id, m.position, m.prompt, u.name AS author, m.state, m.reason, m.reason_code, m.created_at, m.attempt FROM messages m
          JOIN users u ON u.id = m.author_id WHERE m.job_id = $1 AND m.position > 0 AND m.position < $2
          ORDER BY m.position DESC LIMIT $3",
     )

@@ -14,7 +14,7 @@ use crate::platform::circuits::{Probe, give_probe_back, take_probe_or_pass};
 use crate::{Store, StoreError, word};
 use base::work::Work;
 use model::id::IntentId;
-use model::job::{DeliveryState, RemoteJob};
+use model::job::{DeliveryState, Reason, RemoteJob};
 use model::lifecycle::DeliveryStep;
 use model::time::Timestamp;
 use model::user::Project;
@@ -41,17 +41,17 @@ pub enum DeliveryOutcome<'a> {
     /// The upstream accepted it and returned the job; poll it again at the given time.
     Accepted(&'a RemoteJob, Timestamp),
     /// The upstream definitely did not accept it.
-    Rejected(&'a str),
+    Rejected(Reason<'a>),
     /// The upstream definitely did not accept it; it stays at its position in the queue.
-    Requeued(&'a str),
+    Requeued(Reason<'a>),
     /// The upstream has no AI credits; it stays at its position in the queue.
-    NoCredits(&'a str),
+    NoCredits(Reason<'a>),
     /// The upstream refused it with status 403; it moves to the end of the queue, and waits until `again_at`.
-    Refused { reason: &'a str, again_at: Timestamp },
+    Refused { reason: Reason<'a>, again_at: Timestamp },
     /// No request was sent. It stays at its position in the queue, or is rejected.
-    Unsent { reason: &'a str, is_queued: bool },
+    Unsent { reason: Reason<'a>, is_queued: bool },
     /// The upstream may have accepted it.
-    Unknown(&'a str),
+    Unknown(Reason<'a>),
 }
 
 impl<'a> DeliveryOutcome<'a> {

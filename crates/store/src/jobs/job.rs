@@ -8,7 +8,8 @@ use crate::platform::direct_projects::is_direct;
 use crate::{Store, StoreError, instant, new_id, optional_instant, optional_word, word};
 use model::id::{JobId, ProjectId};
 use model::job::{
-    DeliveryState, FollowUp, Job, JobBadge, JobState, LocalArchive, NO_CHANGES, RemoteJob, TimelineState,
+    DeliveryState, FollowUp, Job, JobBadge, JobState, LocalArchive, NO_CHANGES, ReasonCode, RemoteJob,
+    TimelineState,
 };
 use model::time::Timestamp;
 
@@ -17,7 +18,7 @@ use model::time::Timestamp;
 pub(crate) fn select_job() -> String {
     let (is_direct, awaits_follow_up) = (is_direct("j.project"), awaits_follow_up("j"));
     format!(
-        "SELECT j.*, m.prompt, m.attempt, u.name AS author, a.name AS archiver, d.name AS dismisser, {is_direct} AS is_direct,
+        "SELECT j.*, m.prompt, m.attempt, m.reason_code, u.name AS author, a.name AS archiver, d.name AS dismisser, {is_direct} AS is_direct,
              {awaits_follow_up} AS awaits_follow_up,
              (SELECT l.attention FROM listed_jobs l WHERE l.job_id = j.id) AS attention FROM jobs j
          JOIN messages m ON m.job_id = j.id AND m.position = 0 JOIN users u ON u.id = m.author_id
@@ -168,6 +169,7 @@ pub(crate) fn job(row: &AnyRow) -> Result<Job, StoreError> {
         author: row.try_get("author")?,
         state: word(row, "state")?,
         earlier_outcome: earlier_outcome(word(row, "state")?, optional_word(row, "outcome")?),
+        reason_code: reason_code_of_job(row)?,
         reason: row.try_get("reason")?,
         created_at: instant(row, "created_at")?,
         changed_at: instant(row, "changed_at")?,
@@ -201,17 +203,31 @@ fn done_by(row: &AnyRow, at: &str, by: &str) -> Result<Option<LocalArchive>, Sto
     Ok(Some(LocalArchive { at, by: row.try_get::<Option<String>, _>(by)?.unwrap_or_default() }))
 }
 
-/// A row with the columns `id`, `prompt`, `author`, `state`, `reason`, `created_at` and `attempt`.
+/// A row with the columns `id`, `prompt`, `author`, `state`, `reason`, `reason_code`, `created_at` and `attempt`.
 pub(crate) fn follow_up(row: &AnyRow) -> Result<FollowUp, StoreError> {
     Ok(FollowUp {
         id: word(row, "id")?,
         prompt: row.try_get("prompt")?,
         author: row.try_get("author")?,
         state: word(row, "state")?,
+        reason_code: stored_code(row)?,
         reason: row.try_get("reason")?,
         created_at: instant(row, "created_at")?,
         attempt: attempt(row)?,
     })
+}
+
+/// From the columns `reason` and `reason_code`.
+pub(crate) fn stored_code(row: &AnyRow) -> Result<Option<ReasonCode>, StoreError> {
+    let (code, reason): (Option<String>, Option<String>) =
+        (row.try_get("reason_code")?, row.try_get("reason")?);
+    Ok(ReasonCode::stored(code.as_deref(), reason.as_deref()))
+}
+
+fn reason_code_of_job(row: &AnyRow) -> Result<Option<ReasonCode>, StoreError> {
+    let (state, status): (_, Option<String>) = (word(row, "state")?, row.try_get("remote_status")?);
+    let outcome = earlier_outcome(state, optional_word(row, "outcome")?);
+    Ok(ReasonCode::of_job(state, outcome, status.as_deref(), stored_code(row)?))
 }
 
 fn attempt(row: &AnyRow) -> Result<u32, StoreError> {

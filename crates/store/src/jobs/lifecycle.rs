@@ -25,17 +25,19 @@ use crate::webhooks::events;
 use crate::{StoreError, audit};
 use model::audit::{Actor, AuditEvent};
 use model::id::JobId;
-use model::job::{DeliveryState, JobState, RemoteJob, TimelineState};
+use model::job::{DeliveryState, JobState, Reason, ReasonCode, RemoteJob, TimelineState};
 use model::lifecycle::{DeliveryStep, JobStep, Text};
 use model::time::Timestamp;
 
-const NOTHING_TO_FOLLOW: &str = "Its job was not started, so this follow-up was not sent.";
+const NOTHING_TO_FOLLOW: Reason<'_> =
+    ReasonCode::JobNotStarted.with("Its job was not started, so this follow-up was not sent.");
 
 /// A step of a delivery with its details.
 pub(crate) struct Transition<'a> {
     step: DeliveryStep,
     sender: Option<&'a str>,
     text: Option<&'a str>,
+    code: Option<ReasonCode>,
     accepted: Option<Acceptance<'a>>,
     by: Option<&'a Actor>,
     refused_until: Option<Timestamp>,
@@ -63,6 +65,7 @@ impl<'a> Transition<'a> {
             step,
             sender: None,
             text: None,
+            code: None,
             accepted: None,
             by: None,
             refused_until: None,
@@ -75,8 +78,13 @@ impl<'a> Transition<'a> {
         Self { sender: Some(instance), ..self }
     }
 
-    /// Its reason or note: see [`Text`].
-    pub(crate) const fn because(self, text: &'a str) -> Self {
+    /// Its reason: see [`Text`].
+    pub(crate) const fn because(self, Reason { code, text }: Reason<'a>) -> Self {
+        Self { text: Some(text), code: Some(code), ..self }
+    }
+
+    /// Its note: see [`Text`].
+    pub(crate) const fn noted(self, text: &'a str) -> Self {
         Self { text: Some(text), ..self }
     }
 
@@ -103,6 +111,10 @@ impl<'a> Transition<'a> {
     /// The reason that is stored with the prompt.
     fn reason(&self) -> Option<&'a str> {
         self.text.filter(|_| self.step.row().text == Text::Reason)
+    }
+
+    fn reason_code(&self) -> Option<&'static str> {
+        self.code.filter(|_| self.step.row().text == Text::Reason).map(ReasonCode::as_str)
     }
 }
 
@@ -186,7 +198,7 @@ async fn set_delivery(
 ) -> Result<bool, StoreError> {
     let row = transition.step.row();
     let set = sqlx::query(AssertSqlSafe(format!(
-        "UPDATE messages SET state = $3, reason = $4, outcome_at = $5
+        "UPDATE messages SET state = $3, reason = $4, reason_code = $7, outcome_at = $5
          WHERE id = $1 AND attempt = $2 AND claim = $6 AND state IN ({}) AND (state <> $3 OR reason <> $4)",
         sql_list(row.from.iter().map(|state| state.as_str()))
     )))
@@ -196,6 +208,7 @@ async fn set_delivery(
     .bind(transition.reason())
     .bind(Some(now.as_millis()).filter(|_| row.to.has_outcome()))
     .bind(delivery.claim)
+    .bind(transition.reason_code())
     .execute(&mut **tx)
     .await?;
     if set.rows_affected() != 1 {

@@ -8,7 +8,8 @@ use crate::platform::direct_projects::is_direct;
 use crate::pull_requests::{StoredPullRequest, pull_request_of};
 use model::id::{BatchId, JobId, MessageId, ProjectId};
 use model::job::{
-    DeliveryState, EXCERPT_CHARS, FOLLOW_UPS_LISTED, FollowUp, Job, JobState, LocalArchive, RemoteJob, cut,
+    DeliveryState, EXCERPT_CHARS, FOLLOW_UPS_LISTED, FollowUp, Job, JobState, LocalArchive, ReasonCode,
+    RemoteJob, cut,
 };
 use model::pull_request::PullRequest;
 use model::time::Timestamp;
@@ -23,6 +24,7 @@ pub(crate) struct ListedJob {
     state: JobState,
     outcome: Option<JobState>,
     reason: Option<String>,
+    reason_code: Option<String>,
     created_at: i64,
     changed_at: i64,
     next_poll_at: Option<i64>,
@@ -55,6 +57,7 @@ struct ListedFollowUp {
     author: String,
     state: DeliveryState,
     reason: Option<String>,
+    reason_code: Option<String>,
     created_at: i64,
     attempt: u32,
 }
@@ -66,7 +69,7 @@ pub(crate) fn columns(dialect: Dialect) -> String {
     let follow_ups = dialect.json_rows(
         &format!(
             "f.id, f.position, SUBSTR(f.prompt, 1, {chars}), (SELECT name FROM users WHERE id = f.author_id), f.state, f.reason, \
-             f.created_at, f.attempt"
+             f.reason_code, f.created_at, f.attempt"
         ),
         &format!(
             "messages f WHERE f.job_id = j.id AND f.position > 0
@@ -78,7 +81,7 @@ pub(crate) fn columns(dialect: Dialect) -> String {
     let pull_request = pull_request_of(dialect, "j.id");
     format!(
         "j.id, j.project, SUBSTR(m.prompt, 1, {chars}), (SELECT name FROM users WHERE id = m.author_id), j.state, j.outcome, j.reason, \
-         j.created_at, j.changed_at, j.next_poll_at, {}, m.attempt, j.batch_id, j.archived_here_at, \
+         m.reason_code, j.created_at, j.changed_at, j.next_poll_at, {}, m.attempt, j.batch_id, j.archived_here_at, \
          (SELECT name FROM users WHERE id = j.archived_by), j.remote_id, j.remote_status, j.model, j.repository, j.git_ref, \
          j.pr_link, j.pr_is_earlier, {}, j.remote_created_at, j.remote_archived_at, {follow_ups}, {paths}, {tags}, {pull_request}",
         awaits_follow_up("j"),
@@ -91,6 +94,10 @@ impl From<ListedJob> for Job {
         let instant = |millis: Option<i64>| millis.map(Timestamp::from_millis);
         cut(&mut listed.prompt);
         listed.follow_ups.sort_unstable_by_key(|follow_up| follow_up.position);
+        let earlier_outcome = earlier_outcome(listed.state, listed.outcome);
+        let code = ReasonCode::stored(listed.reason_code.as_deref(), listed.reason.as_deref());
+        let reason_code =
+            ReasonCode::of_job(listed.state, earlier_outcome, listed.remote_status.as_deref(), code);
         let first = listed.follow_ups.first().map_or(1, |follow_up| follow_up.position);
         listed.paths.sort_unstable();
         listed.tags.sort_unstable();
@@ -100,7 +107,8 @@ impl From<ListedJob> for Job {
             prompt: listed.prompt,
             author: listed.author,
             state: listed.state,
-            earlier_outcome: earlier_outcome(listed.state, listed.outcome),
+            earlier_outcome,
+            reason_code,
             reason: listed.reason,
             created_at: Timestamp::from_millis(listed.created_at),
             changed_at: Timestamp::from_millis(listed.changed_at),
@@ -145,11 +153,13 @@ impl From<ListedJob> for Job {
 impl From<ListedFollowUp> for FollowUp {
     fn from(mut listed: ListedFollowUp) -> Self {
         cut(&mut listed.prompt);
+        let reason_code = ReasonCode::stored(listed.reason_code.as_deref(), listed.reason.as_deref());
         Self {
             id: listed.id,
             prompt: listed.prompt,
             author: listed.author,
             state: listed.state,
+            reason_code,
             reason: listed.reason,
             created_at: Timestamp::from_millis(listed.created_at),
             attempt: listed.attempt,

@@ -11,7 +11,7 @@ use crate::jobs::states::delivery_states;
 use crate::{Authority, Change, Store, StoreError, audit};
 use model::audit::{Action, Actor, AuditEvent};
 use model::id::ProjectId;
-use model::job::DeliveryState;
+use model::job::{DeliveryState, ReasonCode};
 use model::lifecycle::DeliveryStep;
 use model::time::Timestamp;
 
@@ -63,7 +63,8 @@ impl Store {
         .await?;
         let mut cancelled = 0;
         for row in &rows {
-            let transition = Transition::new(DeliveryStep::Cancel).because(reason);
+            let transition =
+                Transition::new(DeliveryStep::Cancel).because(ReasonCode::Cancelled.with(reason));
             cancelled +=
                 u64::from(lifecycle::apply(&mut tx, &messages::intent(row)?, &transition, now).await?);
         }

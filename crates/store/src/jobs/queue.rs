@@ -11,7 +11,7 @@ use crate::{Authority, Change, Store, StoreError, audit, instant, optional_word,
 use base::work::Work;
 use model::audit::{Action, AuditEvent};
 use model::id::{BatchId, JobId, MessageId, ProjectId};
-use model::job::{EXCERPT_CHARS, cut};
+use model::job::{EXCERPT_CHARS, ReasonCode, cut};
 use model::lifecycle::DeliveryStep;
 use model::queue::{Move, Pace};
 use model::time::Timestamp;
@@ -95,7 +95,7 @@ impl Store {
         &self,
         work: &Work,
         message_id: &str,
-        reason: &str,
+        reason: Reason<'_>,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut tx = self.write(work).begin().await?.tx;
@@ -249,7 +249,8 @@ impl Store {
             .fetch_optional(&mut *tx)
             .await?;
             let Some(row) = row else { continue };
-            let transition = Transition::new(DeliveryStep::Cancel).because(reason).by(&by);
+            let transition =
+                Transition::new(DeliveryStep::Cancel).because(ReasonCode::Cancelled.with(reason)).by(&by);
             cancelled +=
                 usize::from(lifecycle::apply(&mut tx, &messages::intent(&row)?, &transition, now).await?);
         }

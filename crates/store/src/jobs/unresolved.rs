@@ -61,7 +61,7 @@ impl Store {
         delivery: &UnresolvedDelivery<'_>,
         note: &str,
     ) -> Result<Option<CommittedPrompt>, StoreError> {
-        self.resolve(by, delivery, Transition::new(DeliveryStep::SendAgain).because(note), None).await
+        self.resolve(by, delivery, Transition::new(DeliveryStep::SendAgain).noted(note), None).await
     }
 
     /// Queues the first prompts of all jobs again that are not archived and whose outcome is unknown since `as_of` or earlier, the oldest first, up to
@@ -83,7 +83,7 @@ impl Store {
         .bind(as_of.as_millis())
         .fetch_all(&mut *tx)
         .await?;
-        let transition = Transition::new(DeliveryStep::SendAgain).because(note).by(&by).in_queue();
+        let transition = Transition::new(DeliveryStep::SendAgain).noted(note).by(&by).in_queue();
         let mut jobs = Vec::new();
         for row in &rows {
             let intent = messages::intent(row)?;
@@ -108,7 +108,7 @@ impl Store {
             AcceptedAs::Job(remote) => Some(remote),
             AcceptedAs::FollowUp => None,
         };
-        let transition = Transition::new(DeliveryStep::MarkAccepted).because(note);
+        let transition = Transition::new(DeliveryStep::MarkAccepted).noted(note);
         self.resolve(by, delivery, transition.with(Acceptance { remote, next_poll_at }), remote).await
     }
 

@@ -10,6 +10,7 @@ use crate::jobs::lifecycle::{self, Transition};
 use crate::jobs::messages::{self, Intent, SELECT_INTENT};
 use crate::{Store, StoreError, ids};
 use base::work::Work;
+use model::job::ReasonCode;
 use model::lifecycle::DeliveryStep;
 use model::time::Timestamp;
 
@@ -124,7 +125,8 @@ impl Store {
         .fetch_one(&mut *tx)
         .await?;
         if still == 1 {
-            let lost = Transition::new(DeliveryStep::LoseOutcome).because(reason);
+            let lost =
+                Transition::new(DeliveryStep::LoseOutcome).because(ReasonCode::DocketStopped.with(reason));
             lifecycle::apply(&mut tx, abandoned, &lost, now).await?;
         }
         Ok(tx.commit().await?)

@@ -9,6 +9,7 @@ use crate::jobs::messages::{self, SELECT_INTENT};
 use crate::{Store, StoreError, audit};
 use base::work::Work;
 use model::audit::{Action, Actor, AuditEvent};
+use model::job::ReasonCode;
 use model::lifecycle::DeliveryStep;
 use model::time::Timestamp;
 
@@ -121,7 +122,8 @@ async fn lose_outcomes(tx: &mut Transaction<'static, Any>, now: Timestamp) -> Re
         .await?;
     let mut lost = 0;
     for row in &rows {
-        let transition = Transition::new(DeliveryStep::LoseOutcome).because(REASON);
+        let transition =
+            Transition::new(DeliveryStep::LoseOutcome).because(ReasonCode::DocketStopped.with(REASON));
         lost += u64::from(lifecycle::apply(tx, &messages::intent(row)?, &transition, now).await?);
     }
     Ok(lost)

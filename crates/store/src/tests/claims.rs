@@ -13,16 +13,18 @@ enum Return {
     UnknownThenSentAgain,
 }
 
+const LIMITED: DeliveryOutcome<'_> = DeliveryOutcome::Requeued(ReasonCode::PlatformLimit.with("429"));
+const STOPPED: DeliveryOutcome<'_> = DeliveryOutcome::Unknown(ReasonCode::DocketStopped.with("stopped"));
+const FAILED: DeliveryOutcome<'_> = DeliveryOutcome::Unknown(ReasonCode::PlatformFailed.with("504"));
+
 impl Return {
     const ALL: [Self; 3] = [Self::Requeued, Self::UnknownThenRequeued, Self::UnknownThenSentAgain];
 
     const fn outcomes(self) -> &'static [DeliveryOutcome<'static>] {
         match self {
-            Self::Requeued => &[DeliveryOutcome::Requeued("429")],
-            Self::UnknownThenRequeued => {
-                &[DeliveryOutcome::Unknown("stopped"), DeliveryOutcome::Requeued("429")]
-            }
-            Self::UnknownThenSentAgain => &[DeliveryOutcome::Unknown("504")],
+            Self::Requeued => const { &[LIMITED] },
+            Self::UnknownThenRequeued => const { &[STOPPED, LIMITED] },
+            Self::UnknownThenSentAgain => const { &[FAILED] },
         }
     }
 }

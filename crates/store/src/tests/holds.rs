@@ -190,9 +190,9 @@ impl<'a> Played<'a> {
             self.happens(Moment::WhileSending).await;
             for outcome in case.outcomes {
                 let outcome = match *outcome {
-                    "requeued" => DeliveryOutcome::Requeued("429"),
-                    "unknown" => DeliveryOutcome::Unknown("504"),
-                    _ => DeliveryOutcome::Rejected("400"),
+                    "requeued" => DeliveryOutcome::Requeued(ReasonCode::PlatformLimit.with("429")),
+                    "unknown" => DeliveryOutcome::Unknown(ReasonCode::PlatformFailed.with("504")),
+                    _ => DeliveryOutcome::Rejected(ReasonCode::PromptRefused.with("400")),
                 };
                 self.record(&intent, &outcome).await;
             }
@@ -213,7 +213,7 @@ impl<'a> Played<'a> {
             let claimed = self.claim(prompt).await;
             assert_eq!(claimed.is_some(), is_sent, "{case:?}");
             if let Some(intent) = claimed {
-                self.record(&intent, &DeliveryOutcome::Rejected("400")).await;
+                self.record(&intent, &DeliveryOutcome::Rejected(ReasonCode::PromptRefused.with("400"))).await;
             }
         }
     }
@@ -246,7 +246,7 @@ async fn new_refusal_ends_an_earlier_release() {
     let first = played.prompts[0].clone();
     let intent = played.claim(&first).await.unwrap();
     played.happens(Moment::BeforeClaim).await;
-    played.record(&intent, &DeliveryOutcome::Requeued("429")).await;
+    played.record(&intent, &DeliveryOutcome::Requeued(ReasonCode::PlatformLimit.with("429"))).await;
     assert_eq!(played.claim(&first).await, None);
     assert_eq!(played.on_hold().await, 2);
 }

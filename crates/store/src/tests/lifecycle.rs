@@ -236,9 +236,9 @@ async fn a_step_from_another_state_changes_nothing() {
         .unwrap();
     let before = ledger.store.job(&ledger.project, &intent.job).await.unwrap().unwrap();
     for late in [
-        DeliveryOutcome::Rejected("late"),
-        DeliveryOutcome::Unknown("late"),
-        DeliveryOutcome::Requeued("late"),
+        DeliveryOutcome::Rejected(ReasonCode::PromptRefused.with("late")),
+        DeliveryOutcome::Unknown(ReasonCode::PlatformFailed.with("late")),
+        DeliveryOutcome::Requeued(ReasonCode::PlatformLimit.with("late")),
         DeliveryOutcome::Accepted(&remote("r-2", "failed"), NOON),
     ] {
         ledger.store.record_outcome(&work(), &intent, &late, NOON.plus_seconds(9)).await.unwrap();
@@ -260,7 +260,12 @@ async fn job_in_an_unexpected_state_is_not_overwritten() {
     sqlx::query("UPDATE jobs SET state = 'completed'").execute(&ledger.store.pool).await.unwrap();
     let refused = ledger
         .store
-        .record_outcome(&work(), &intent, &DeliveryOutcome::Rejected("no"), NOON)
+        .record_outcome(
+            &work(),
+            &intent,
+            &DeliveryOutcome::Rejected(ReasonCode::PromptRefused.with("no")),
+            NOON,
+        )
         .await
         .unwrap_err();
     assert!(refused.is_corrupt(), "{refused}");
@@ -291,7 +296,7 @@ async fn job_and_its_timeline_are_from_one_snapshot() {
         .record_outcome(
             &work(),
             &store.being_sent(&message).await.unwrap().unwrap(),
-            &DeliveryOutcome::Unknown("lost"),
+            &DeliveryOutcome::Unknown(ReasonCode::PlatformFailed.with("lost")),
             NOON,
         )
         .await
@@ -301,7 +306,15 @@ async fn job_and_its_timeline_are_from_one_snapshot() {
             let unknown = UnresolvedDelivery { project, job: &job, position: 0, attempt };
             assert!(store.send_again((&work()).into(), &unknown, "again").await.unwrap().is_some());
             let intent = claim().await;
-            store.record_outcome(&work(), &intent, &DeliveryOutcome::Unknown("lost"), NOON).await.unwrap();
+            store
+                .record_outcome(
+                    &work(),
+                    &intent,
+                    &DeliveryOutcome::Unknown(ReasonCode::PlatformFailed.with("lost")),
+                    NOON,
+                )
+                .await
+                .unwrap();
         }
     };
     let reader = async {

@@ -18,8 +18,10 @@ pub(super) fn markdown(description: &Value, origin: &str) -> String {
     }
     text.push_str("\n## Objects\n");
     for (name, schema) in description["components"]["schemas"].as_object().unwrap_or(&none) {
-        if schema["properties"].is_object() {
+        if schema["properties"].is_object() || schema["enum"].is_array() {
             _ = writeln!(text, "\n### {name}\n\n{}\n", sentence(&schema["description"]));
+        }
+        if schema["properties"].is_object() {
             write_fields(&mut text, schema);
         }
     }
@@ -205,7 +207,7 @@ mod tests {
             "components": {"schemas": {"NewThing": {
                 "type": "object", "description": "A thing.", "required": ["name"],
                 "properties": {"name": {"type": "string", "description": "Its name."}, "size": {"type": ["integer", "null"]}},
-            }}},
+            }, "Color": {"type": "string", "enum": ["red"], "description": "- `red`: as a rose."}}},
         });
         let text = markdown(&description, "https://docket.example.com");
         for part in [
@@ -217,6 +219,7 @@ mod tests {
             "--json '{\"name\":\"…\"}' \\\n  https://docket.example.com/api/v1/things/$JOB\n",
             "| `name` | string | Its name. |\n",
             "| `size` (optional) | number or null |  |\n",
+            "### Color\n\n- `red`: as a rose.\n",
         ] {
             assert!(text.contains(part), "{part} is missing in {text}");
         }

@@ -21,7 +21,9 @@ impl Store {
         let sql = format!(
             "SELECT b.id, b.name, b.started_at, u.name AS author, j.state, j.outcome, COUNT(j.id) AS jobs,
              COUNT(j.pr_link) AS pull_requests,
-             COUNT(j.resolved_by) FILTER (WHERE j.pr_link IS NULL) AS resolved, {} AS is_direct
+             COUNT(j.resolved_by) FILTER (WHERE j.pr_link IS NULL) AS resolved,
+             COUNT(j.id) FILTER (WHERE j.next_poll_at IS NULL AND (j.resolved_by IS NULL OR j.pr_link IS NOT NULL)) AS untracked,
+             {} AS is_direct
              FROM (SELECT id, COALESCE(name, SUBSTR(template, 1, {EXCERPT_CHARS})) AS name, author_id, started_at
                  FROM batches WHERE project = $1 AND started_at IS NOT NULL
                  ORDER BY started_at DESC, id DESC LIMIT $2 OFFSET $3) b
@@ -58,6 +60,9 @@ impl Store {
                 batch.progress.add(state, number - resolved);
                 batch.progress.add_resolved(resolved);
                 batch.progress.pull_requests += requests;
+                if state == JobState::Other {
+                    batch.progress.lost += count("untracked")?;
+                }
                 if state == JobState::Completed && row.try_get::<i64, _>("is_direct")? == 0 {
                     batch.progress.no_changes += number - resolved - requests;
                 }

@@ -12,7 +12,7 @@ use base::query_permits::QueryPermits;
 use base::work::Work;
 use docket_emulator::{Emulator, Outcome, PastJob};
 use model::id::{ProjectId, TemplateId};
-use model::job::{JobState, RemoteJob};
+use model::job::{JobState, ReasonCode, RemoteJob};
 use model::page_path::Pages;
 use model::time::Timestamp;
 use model::user::{Project, Role};
@@ -142,10 +142,12 @@ async fn write(
     let sent = started.plus_seconds(1);
     match sample.end {
         End::Rejected(reason) => {
-            return Ok(store.record_outcome(work, &intent, &DeliveryOutcome::Rejected(reason), sent).await?);
+            let rejected = DeliveryOutcome::Rejected(ReasonCode::PromptRefused.with(reason));
+            return Ok(store.record_outcome(work, &intent, &rejected, sent).await?);
         }
         End::Unknown(reason) => {
-            return Ok(store.record_outcome(work, &intent, &DeliveryOutcome::Unknown(reason), sent).await?);
+            let unknown = DeliveryOutcome::Unknown(ReasonCode::TimedOut.with(reason));
+            return Ok(store.record_outcome(work, &intent, &unknown, sent).await?);
         }
         _ => {}
     }

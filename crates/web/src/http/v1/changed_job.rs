@@ -4,7 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::job_body::JobBody;
-use model::job::{DeliveryState, Job, JobState};
+use model::job::{DeliveryState, Job, JobState, ReasonCode};
 use store::jobs::details::SentFollowUp as StoredFollowUp;
 
 /// A job that was changed.
@@ -16,6 +16,8 @@ pub(super) struct ChangedJob {
     state: JobState,
     /// As that of a whole job.
     ended: bool,
+    /// As that of a whole job.
+    reason_code: Option<ReasonCode>,
 }
 
 /// A job with a new follow-up: the description of a [`Changed<ChangedJob>`], whose parts cannot deny unknown fields each.
@@ -27,11 +29,15 @@ pub(super) struct FollowedUpJob {
     state: JobState,
     /// As that of a whole job.
     ended: bool,
+    /// As that of a whole job.
+    reason_code: Option<ReasonCode>,
     /// The id of the follow-up that the request sent, in `follow_ups` of the job.
     follow_up_id: String,
     /// Its state.
     #[schema(inline)]
     follow_up_state: DeliveryState,
+    /// The cause of its state; `null` without a cause.
+    follow_up_reason_code: Option<ReasonCode>,
 }
 
 /// A job, and the follow-up that the request sent.
@@ -51,6 +57,8 @@ pub(super) struct SentPrompt {
     /// Its state.
     #[schema(inline)]
     follow_up_state: DeliveryState,
+    /// The cause of its state; `null` without a cause.
+    follow_up_reason_code: Option<ReasonCode>,
 }
 
 /// The job with the scope `jobs:read`, otherwise its id and state.
@@ -82,13 +90,18 @@ pub(super) struct JobWithFollowUp {
 
 impl From<&Job> for ChangedJob {
     fn from(job: &Job) -> Self {
-        Self { id: job.id.to_string(), state: job.state, ended: job.has_ended() }
+        Self {
+            id: job.id.to_string(),
+            state: job.state,
+            ended: job.has_ended(),
+            reason_code: job.reason_code,
+        }
     }
 }
 
 impl From<StoredFollowUp> for SentPrompt {
-    fn from(StoredFollowUp { id, state }: StoredFollowUp) -> Self {
-        Self { follow_up_id: id.to_string(), follow_up_state: state }
+    fn from(StoredFollowUp { id, state, reason_code }: StoredFollowUp) -> Self {
+        Self { follow_up_id: id.to_string(), follow_up_state: state, follow_up_reason_code: reason_code }
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use model::job::{DeliveryState, FollowUp, Job, JobState, RemoteJob};
+use model::job::{DeliveryState, FollowUp, Job, JobState, ReasonCode, RemoteJob};
 use model::links;
 use model::pull_request::{Checks, PullRequest, PullRequestState, Review, WaitingFor};
 use model::time::Timestamp;
@@ -26,6 +26,8 @@ pub(super) struct JobBody {
     platform_status: Option<String>,
     /// Why the job is in this state, if a reason is known.
     reason: Option<String>,
+    /// The same for programs; `null` without a cause.
+    reason_code: Option<ReasonCode>,
     /// At most 500 characters in lists.
     prompt: String,
     /// The name of the person who started it.
@@ -73,6 +75,8 @@ pub(super) struct FollowUpBody {
     #[schema(inline)]
     state: DeliveryState,
     reason: Option<String>,
+    /// The cause of the state for programs; `null` without a cause.
+    reason_code: Option<ReasonCode>,
     created_at: Timestamp,
 }
 
@@ -123,6 +127,7 @@ impl From<Job> for JobBody {
             earlier_outcome: job.earlier_outcome,
             platform_status,
             reason: job.reason,
+            reason_code: job.reason_code,
             prompt: job.prompt,
             author: job.author,
             created_at: job.created_at,
@@ -158,8 +163,8 @@ impl JobBody {
 
 impl From<FollowUp> for FollowUpBody {
     fn from(follow_up: FollowUp) -> Self {
-        let FollowUp { id, prompt, author, state, reason, created_at, .. } = follow_up;
-        Self { id: id.to_string(), prompt, author, state, reason, created_at }
+        let FollowUp { id, prompt, author, state, reason, reason_code, created_at, .. } = follow_up;
+        Self { id: id.to_string(), prompt, author, state, reason, reason_code, created_at }
     }
 }
 
