@@ -117,6 +117,10 @@ fn bodies(template: &str) -> Vec<Value> {
         body
     };
     let filled = |page: &str| json!({"template": {"id": template, "values": {"page": page}}});
+    let looked_at = |mut body: Value| {
+        body["prompt"] = json!("Look at {{page}}");
+        body
+    };
     vec![
         base.clone(),
         with(json!({"prompt": "Fix links"})),
@@ -126,8 +130,8 @@ fn bodies(template: &str) -> Vec<Value> {
         with(json!({"tags": ["one", "two"]})),
         with(json!({"tags": []})),
         with(json!({"queue": true})),
-        with(filled("/a")),
-        with(filled("/b")),
+        with(looked_at(filled("/a"))),
+        with(looked_at(filled("/b"))),
         filled("/a"),
     ]
 }

@@ -219,10 +219,8 @@ async fn lost_race_for_the_budget_rejects_the_prompt() {
 
 #[tokio::test]
 async fn platform_without_credits_rejects_a_prompt_that_may_not_wait() {
-    let app = TestApp::with(per_hour(10)).await;
     for (status, text) in [(402, "AI credits are exhausted"), (503, "Credit check failed")] {
-        app.ledger().run("DELETE FROM upstream_circuits").await;
-        app.upstream.reset().await;
+        let app = TestApp::with(per_hour(10)).await;
         app.upstream.on_create(ResponseTemplate::new(status).set_body_json(json!({ "error": text }))).await;
         let script = Script::of(&app).await;
         let job = script.post(JOBS, &format!("no-{status}"), &json!({"prompt": "Fix typos"})).await;
