@@ -22,7 +22,7 @@ dev: ## Start the demo in a debug build that reloads when a file changes
 build: setup ## Build target/release/docket, one file with everything, and check the size of the front end
 	@scripts/build.sh
 
-dist: ## Write dist/: tar file, Debian package, root of a container, SBOM and checksums; the binary runs on glibc 2.28 and later
+dist: ## Write dist/: tar file, Debian package, root of a container, the client alone, SBOM and checksums; the binaries run on glibc 2.28 and later
 	@scripts/setup.sh dist
 	@scripts/dist.sh
 

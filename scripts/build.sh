@@ -5,7 +5,7 @@
 # `build.sh portable` builds it as it is passed on (docs/adr/0024-portable-binary.md): for any Linux with glibc 2.28 or later, and
 # the same bytes on every machine. `build.sh demo` builds target/demo/docket for `make run`, not optimized. `build.sh development` builds
 # target/debug/docket for the browser tests, from what the Rust tests compiled. `build.sh site` builds only the front end, which is the same
-# for all of them.
+# for all of them. `build.sh client` builds the client alone, portable as the server, as target/release/docket-client-ARCHITECTURE for two of them.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
@@ -13,6 +13,7 @@ source "$(dirname "$0")/env.sh"
 SITE=target/site
 PORTABLE_TARGET=x86_64-unknown-linux-gnu
 PORTABLE_GLIBC=2.28
+CLIENT_ARCHITECTURES=(x86_64 aarch64)
 
 main() {
   local kind=${1:-native}
@@ -22,7 +23,11 @@ main() {
     demo) BINARY=target/demo/docket ;;
     development) BINARY=target/debug/docket ;;
     site) BINARY= ;;
-    *) fail "usage: build.sh [portable|demo|development|site]" ;;
+    client)
+      build_client
+      return
+      ;;
+    *) fail "usage: build.sh [portable|demo|development|site|client]" ;;
   esac
   mkdir -p target/release target/demo target/debug "$BUILD_CACHE"
   # Clones share cargo's target directory, so its docket may be of another clone.
@@ -112,6 +117,18 @@ build_portable() {
   CARGO_ENCODED_RUSTFLAGS+=$'\x1f--cfg\x1ferase_components' \
     cargo-zigbuild zigbuild --release --locked --bin docket --features ssr --target "$PORTABLE_TARGET.$PORTABLE_GLIBC"
   publish "$CARGO_TARGET_DIR/$PORTABLE_TARGET/release/docket"
+}
+
+# Of one build after the other: the target decides the flags of C.
+build_client() {
+  local architecture
+  mkdir -p target/release
+  hide_place_and_time
+  for architecture in "${CLIENT_ARCHITECTURES[@]}"; do
+    cargo-zigbuild zigbuild --release --locked --package docket-client --target "$architecture-unknown-linux-gnu.$PORTABLE_GLIBC"
+    BINARY=target/release/docket-client-$architecture
+    publish "$CARGO_TARGET_DIR/$architecture-unknown-linux-gnu/release/docket-client"
+  done
 }
 
 # cargo-leptos writes the time of the build into each gzip file.

@@ -18,6 +18,8 @@ TESTS=(
   the_tar_file_has_everything_and_belongs_to_nobody_here
   the_list_of_what_is_inside_is_that_of_the_server
   the_licenses_name_everything_on_that_list
+  the_client_alone_runs_on_debian_11_and_is_small
+  the_client_is_also_for_arm
   it_runs_on_debian_11
   the_package_is_installed_and_runs_when_it_is_configured
   an_upgrade_keeps_the_configuration_and_restarts_what_runs
@@ -152,6 +154,33 @@ the_licenses_name_everything_on_that_list() {
       !purl.includes("download_url=file") && !licenses.includes(`\n${name} ${version} (`));
     if (missing.length > 0) throw new Error(missing.map(({ name }) => name).join(" "));' \
     dist/docket-*.cdx.json "$work/tarball/THIRD-PARTY-LICENSES"
+}
+
+# On a machine without authorities it says what is missing, and with DOCKET_CA_FILE it needs none.
+the_client_alone_runs_on_debian_11_and_is_small() {
+  local version
+  client x86_64
+  install -m 755 "$work/client/docket-client" "$work/debian/tmp/docket-client"
+  version=$(in_debian /tmp/docket-client --version)
+  same "$version" "docket-client $("$work/tarball/docket" --version | sed 's/^docket //')"
+  refuses 2 DOCKET_SERVER in_debian /tmp/docket-client job list
+  DOCKET_SERVER=http://127.0.0.1:9 DOCKET_TOKEN=dkt_x \
+    refuses 5 "cannot be reached" in_debian /tmp/docket-client job show 1 --project docs --wait --timeout 1s
+  (($(wc -c <"$work/client/docket-client") <= 6000000))
+}
+
+the_client_is_also_for_arm() {
+  client aarch64
+  contains "$(readelf --file-header "$work/client/docket-client")" AArch64
+  same "$(readelf --version-info --wide "$work/client/docket-client" | grep -o 'GLIBC_[0-9.]*' | sort --version-sort --unique | tail -n 1)" GLIBC_2.28
+}
+
+# client ARCHITECTURE: unpacks the client.
+client() {
+  rm -rf "$work/client"
+  mkdir "$work/client"
+  tar -xzf dist/docket-client-*-linux-"$1".tar.gz -C "$work/client" --strip-components=1
+  [[ -s $work/client/LICENSE && -s $work/client/THIRD-PARTY-LICENSES ]]
 }
 
 it_runs_on_debian_11() {

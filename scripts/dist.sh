@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Writes the files of a release to dist/: a tar file and a Debian package, the root file system of a container, the bill of materials (SBOM)
-# and checksums. Two builds of one commit are the same bytes, except for the container's Debian files, which are the current ones.
+# Writes the files of a release to dist/: a tar file and a Debian package, the root file system of a container, tar files of the client alone, the bill
+# of materials (SBOM) and checksums. Two builds of one commit are the same bytes, except for the container's Debian files, which are the current ones.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
@@ -14,13 +14,15 @@ NAME=docket-$VERSION-x86_64-linux
 
 main() {
   "$ROOT/scripts/build.sh" portable
+  "$ROOT/scripts/build.sh" client
   SOURCE_DATE_EPOCH=$(commit_time)
   export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
   umask 022
   rm -rf "$DIST" "${STAGE:?}"
   mkdir -p "$DIST" "$STAGE"
   stage
-  tar_file "$DIST/$NAME.tar.gz"
+  tar_file docket "$NAME"
+  client_files
   debian_package
   bill_of_materials "$DIST/docket-$VERSION.cdx.json"
   "$ROOT/scripts/rootfs.sh" "$STAGE" "$DIST/docket-$VERSION-rootfs.tar.gz"
@@ -56,9 +58,23 @@ with_setting() {
   sed "s|^# $2 = .*|$2 = \"$3\"|" <<<"$1"
 }
 
+# tar_file FOLDER NAME: the folder of target/dist as dist/NAME.tar.gz.
 tar_file() {
   tar --create --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --format=gnu \
-    --transform="s|^docket|$NAME|" --directory="$STAGE/.." docket | gzip -9n >"$1"
+    --transform="s|^$1|$2|" --directory="$STAGE/.." "$1" | gzip -9n >"$DIST/$2.tar.gz"
+}
+
+# Everything of which the client consists is in the server, too.
+client_files() {
+  local binary architecture stage=$STAGE-client
+  for binary in target/release/docket-client-*; do
+    architecture=${binary##*-}
+    rm -rf "$stage"
+    mkdir "$stage"
+    install -m 755 "$binary" "$stage/docket-client"
+    install -m 644 LICENSE LICENSE-MIT LICENSE-APACHE "$STAGE/THIRD-PARTY-LICENSES" "$stage/"
+    tar_file docket-client "docket-client-$VERSION-linux-$architecture"
+  done
 }
 
 # For xz, cargo-deb runs the program, whose output depends on the number of threads.

@@ -14,9 +14,9 @@ main() {
     build) steps=(npm_tools wasm_std wasm_bindgen_cli cargo_leptos) ;;
     lint) steps=(npm_tools wasm_std) ;;
     dev) steps=(npm_tools wasm_std wasm_bindgen_cli cargo_leptos) ;;
-    dist) steps=(zig npm_tools wasm_std cargo_deb cargo_cyclonedx wasm_bindgen_cli cargo_leptos) ;;
+    dist) steps=(zig npm_tools wasm_std aarch64_std cargo_deb cargo_cyclonedx wasm_bindgen_cli cargo_leptos) ;;
     test) steps=(systemd_analyze chromium chromium_with_windows postgresql pooler servers npm_tools wasm_std wasm_bindgen_cli cargo_leptos) ;;
-    test-all) steps=(systemd_analyze chromium chromium_with_windows postgresql pooler servers debian_11 zig schemathesis npm_tools wasm_std cargo_deny cargo_deb cargo_cyclonedx wasm_bindgen_cli cargo_leptos) ;;
+    test-all) steps=(systemd_analyze chromium chromium_with_windows postgresql pooler servers debian_11 zig schemathesis npm_tools wasm_std aarch64_std cargo_deny cargo_deb cargo_cyclonedx wasm_bindgen_cli cargo_leptos) ;;
     bench) steps=(chromium_with_windows postgresql npm_tools) ;;
     fuzz) steps=(cargo_fuzz) ;;
     *) fail "usage: setup.sh [build|lint|dev|dist|test|test-all|bench|fuzz]" ;;
@@ -38,7 +38,10 @@ main() {
 # Says what a step that has something to do is about to do, and how far the set-up is.
 announce() { say "[$POSITION] $*"; }
 
-wasm_std() { "$ROOT/scripts/wasm-std.sh" 9>&-; }
+wasm_std() { "$ROOT/scripts/rust-std.sh" wasm32-unknown-unknown 9>&-; }
+
+# The client is built for it, too.
+aarch64_std() { "$ROOT/scripts/rust-std.sh" aarch64-unknown-linux-gnu 9>&-; }
 
 require_basics() {
   command -v cargo >/dev/null || fail "cargo is missing: install Rust (stable) with rustup."

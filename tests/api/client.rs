@@ -1,8 +1,10 @@
 //! `docket job` and `docket views`: the command line client.
 
 mod compatibility;
+mod dependencies;
 mod lost_replies;
 mod unreachable;
+mod whole_list;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -8,7 +8,7 @@ use crate::helpers::sources::sources;
 type Module = Vec<String>;
 
 /// Our crates, by the names in paths.
-const CRATES: [&str; 7] = ["docket", "model", "base", "store", "clients", "service", "web"];
+const CRATES: [&str; 8] = ["docket", "model", "client", "base", "store", "clients", "service", "web"];
 
 /// The modules of our crates, except for tests, with their sources. The first part of a name is its crate's.
 fn modules() -> BTreeMap<Module, String> {

@@ -181,5 +181,5 @@ fn only_one_module_writes_to_the_terminal() {
         code.into_iter().any(|line| writes.iter().any(|word| line.contains(word)))
     });
     let writers: Vec<PathBuf> = writers.map(|(path, _)| path).collect();
-    assert_eq!(writers, [Path::new("crates/web/src/commands/output.rs")]);
+    assert_eq!(writers, [Path::new("crates/client/src/output.rs")]);
 }

@@ -2,12 +2,12 @@
 //! on sqlx or reqwest, nor contain a key, SQL or a backtrace.
 
 mod database;
+#[cfg(feature = "server_fn")]
+mod server_function;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use server_fn::codec::JsonEncoding;
-use server_fn::error::{FromServerFnError, ServerFnErrorErr};
 
 use crate::ParseError;
 use crate::day::InvalidDay;
@@ -145,19 +145,3 @@ impl fmt::Display for AppError {
 }
 
 impl std::error::Error for AppError {}
-
-impl FromServerFnError for AppError {
-    type Encoder = JsonEncoding;
-
-    fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
-        match error {
-            ServerFnErrorErr::Args(_)
-            | ServerFnErrorErr::MissingArg(_)
-            | ServerFnErrorErr::Deserialization(_) => {
-                Self::bad_input("A field is missing or has the wrong type.")
-            }
-            ServerFnErrorErr::Request(_) => Self::unreachable(),
-            _ => Self::internal(),
-        }
-    }
-}

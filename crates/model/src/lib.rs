@@ -14,6 +14,7 @@ pub mod draft;
 pub mod error;
 pub mod excerpt;
 pub mod flash;
+pub mod formula;
 pub mod headers;
 pub mod history;
 pub mod id;

@@ -1,10 +1,6 @@
 //! Writes rows as CSV (RFC 4180, every cell quoted) or as one JSON array, chunk by chunk. Text that a spreadsheet would interpret as a
 //! formula is escaped in CSV.
 
-mod formula;
-
-pub use self::formula::escaped as escaped_formula;
-
 use std::borrow::Cow;
 
 use bytes::Bytes;
@@ -14,6 +10,7 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use serde_json::Value;
 
 use model::day::Day;
+use model::formula;
 use store::StoreError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]

@@ -15,11 +15,9 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, registry, reload};
 
 use crate::commands;
-use crate::commands::client::{ClientCommand, Outcome};
 use crate::commands::emulator::{
     DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_PROJECTS, DEFAULT_SEED, EmulatorConfig,
 };
-use crate::commands::output;
 use crate::commands::serve::Start;
 use crate::http::Site;
 use crate::process::reload::{LogFilter, Reloading};
@@ -30,11 +28,12 @@ use crate::telemetry::trace_export::Traces;
 use base::allocator;
 use base::clock::Clock;
 use base::config::{
-    ClientConfig, Config, ConfigError, Database, KEYS, Log, LogFormat, RetentionConfig, Source,
-    configured_address, configured_admin_password, configured_projects, listen_address,
+    Config, ConfigError, Database, KEYS, Log, LogFormat, RetentionConfig, Source, configured_address,
+    configured_admin_password, configured_projects, listen_address,
 };
 use base::traces::NOT_LOGGED;
 use base::work::Docket;
+use client::output;
 use service::auth::first_admin;
 use store::StoreError;
 use store::audit::ChainLink;
@@ -56,7 +55,7 @@ enum Command {
     Server(ServerCommand),
     // Without the configuration and the database.
     #[command(flatten)]
-    Client(ClientCommand),
+    Client(client::Command),
 }
 
 #[derive(Subcommand)]
@@ -203,8 +202,6 @@ enum AuditCommand {
 enum Failure {
     /// Wrong usage or configuration.
     Configuration(ConfigError),
-    /// A job that did not end well, which was printed.
-    Job(Outcome),
     Other(anyhow::Error),
 }
 
@@ -212,6 +209,7 @@ enum Failure {
 pub fn main(site: Site) -> ExitCode {
     allocator::purge_soon();
     let _last_lines = LastLines;
+    output::diagnose_by(log_lines::print);
     let Some(docket) = Docket::take() else { return ExitCode::FAILURE };
     // Before the runtime starts threads, because this removes environment variables.
     command(site, Sockets::inherited(), docket)
@@ -223,22 +221,17 @@ async fn command(site: Site, sockets: anyhow::Result<Sockets>, docket: Docket) -
         Ok(arguments) => arguments,
         Err(usage) => return output::print_usage(&usage),
     };
-    // Boxed: otherwise the binary has a copy of every command for each kind of runtime.
-    let command: Pin<Box<dyn Future<Output = _>>> = match arguments.command {
-        Some(Command::Client(command)) => Box::pin(run_client(command)),
-        Some(Command::Server(command)) => Box::pin(run(command, arguments.config, site, sockets, docket)),
-        None => Box::pin(run(ServerCommand::Serve, arguments.config, site, sockets, docket)),
+    let command = match arguments.command {
+        Some(Command::Client(command)) => return client::run(command).await,
+        Some(Command::Server(command)) => command,
+        None => ServerCommand::Serve,
     };
+    // Boxed: otherwise the binary has a copy of every command for each kind of runtime.
+    let command: Pin<Box<dyn Future<Output = _>>> =
+        Box::pin(run(command, arguments.config, site, sockets, docket));
     match command.await {
         Ok(()) => output::exit_code(),
         Err(failure) => failure.report(),
-    }
-}
-
-async fn run_client(command: ClientCommand) -> Result<(), Failure> {
-    match commands::client::run(ClientConfig::from_environment()?, command).await? {
-        Outcome::Done => Ok(()),
-        outcome => Err(Failure::Job(outcome)),
     }
 }
 
@@ -416,7 +409,6 @@ impl Failure {
                 output::inform(&error.to_string());
                 ExitCode::from(2)
             }
-            Self::Job(outcome) => ExitCode::from(outcome.exit_code()),
             Self::Other(error) => {
                 output::inform(&format!("{error:#}"));
                 ExitCode::FAILURE

@@ -3,13 +3,11 @@
 pub mod audit;
 mod backup;
 mod check;
-pub mod client;
 mod copy;
 pub mod demo;
 pub mod emulator;
 mod generate;
 mod healthcheck;
-pub mod output;
 pub mod purge;
 pub mod restore;
 pub mod serve;
@@ -25,4 +23,4 @@ pub use healthcheck::healthcheck;
 pub use restore::restore;
 pub use upgrade_check::upgrade_check;
 
-use self::output::print_line;
+use client::output::print_line;

@@ -277,7 +277,7 @@ async fn key_of_a_killed_run_repeats_it() {
     let proxy = Proxy::start(&app, &[Fault::Stalled], Then::Passes).of(&machine);
     let start = ["job", "start", "--project", "docs", "Fix typos"];
     let run = proxy.installation.serve(&start);
-    let key = run.output_after("repeat it with --key ").await;
+    let key = run.output_after("idempotency key: --key ").await;
     until("the prompt is sent", async || (app.upstream.posts().await.len() == 1).then_some(())).await;
     drop(run);
     let job = machine.json(&[&start[..], &["--key", &key]].concat());

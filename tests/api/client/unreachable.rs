@@ -1,5 +1,6 @@
 //! What a wait survives until its time is over, and what is wrong for good: then the command ends at once.
 
+use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
@@ -159,8 +160,10 @@ fn server_without_https_is_final() {
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
             // It takes the first bytes of TLS for a request.
-            std::io::Write::write_all(&mut stream.unwrap(), b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+            let _ = stream.read(&mut [0; 16 * 1024]);
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
         }
     });
     ends_at_once(&client(&format!("https://{address}")), "does not speak https");

@@ -64,25 +64,6 @@ async fn keys_of(server: &MockServer) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn job_is_named_although_its_state_is_of_a_later_version() {
-    let server = MockServer::start().await;
-    let started = ResponseTemplate::new(201).set_body_json(json!({ "id": ID, "state": "hibernating" }));
-    Mock::given(matchers::method("POST")).respond_with(started).mount(&server).await;
-    let client = client(&server.uri());
-    for arguments in [
-        &["job", "start"][..],
-        &["job", "start", "--wait"],
-        &["job", "follow-up", ID],
-        &["job", "cancel", ID],
-    ] {
-        let prompt: &[&str] = if arguments.contains(&"cancel") { &[] } else { &["Fix typos"] };
-        let finished = client.run(&[arguments, &["--project", "docs"], prompt].concat());
-        assert_eq!(finished.code, Some(1), "{finished:?}");
-        assert!(finished.stderr.lines().last().unwrap().contains(ID), "{finished:?}");
-    }
-}
-
-#[tokio::test]
 async fn started_job_is_printed_before_the_wait() {
     let server = MockServer::start().await;
     let mut started = job("text");
@@ -90,8 +71,8 @@ async fn started_job_is_printed_before_the_wait() {
     started["pull_request"] = Value::Null;
     let response = ResponseTemplate::new(201).set_body_json(&started);
     Mock::given(matchers::method("POST")).respond_with(response).mount(&server).await;
-    let refused = json!({ "detail": "The wait failed.", "code": "internal" });
-    let response = ResponseTemplate::new(500).set_body_json(refused);
+    let refused = json!({ "detail": "The wait failed.", "code": "forbidden" });
+    let response = ResponseTemplate::new(403).set_body_json(refused);
     Mock::given(matchers::method("GET")).respond_with(response).mount(&server).await;
     let client = client(&server.uri());
     let start = ["job", "start", "--project", "docs", "--wait", "Fix typos"];

@@ -30,6 +30,33 @@ const OF_OAUTH: [&str; 11] = [
     "/token",
 ];
 
+const DOCUMENT: &str = include_str!("../../../docs/automate/mcp.md");
+
+/// The examples of a language in the document.
+fn examples(language: &str) -> Vec<&'static str> {
+    let fence = format!("```{language}\n");
+    DOCUMENT.split(fence.as_str()).skip(1).map(|part| part.split("```").next().unwrap()).collect()
+}
+
+/// Each is a file as it is, with the address and a token from a variable.
+#[test]
+fn documented_files_of_clients_are_valid() {
+    let json: Vec<Value> = examples("json")
+        .iter()
+        .map(|file| serde_json::from_str(file).unwrap_or_else(|error| panic!("{error}: {file}")))
+        .collect();
+    let toml: Vec<toml::Table> = examples("toml").iter().map(|file| toml::from_str(file).unwrap()).collect();
+    assert_eq!((json.len(), toml.len()), (6, 1));
+    let servers =
+        json.iter().map(|file| file.get("mcpServers").or(file.get("servers")).unwrap()["docket"].to_string());
+    for server in servers.chain([toml[0]["mcp_servers"].to_string()]) {
+        assert!(server.contains("https://docket.example.com/mcp\""), "{server}");
+        let has_token =
+            ["Bearer ${", "Bearer dkt_", "bearer_token_env_var"].iter().any(|words| server.contains(words));
+        assert!(has_token, "{server}");
+    }
+}
+
 /// A call of each tool with all required arguments and those of `more`. `job` is a stored job of the project docs.
 fn calls(job: &str, more: impl Fn(&str) -> Value) -> BTreeMap<&'static str, Value> {
     let days = json!({"project": "docs", "from": "2026-11-20", "to": "2026-11-20"});

@@ -11,7 +11,7 @@ use crate::{Authority, Change, Store, StoreError, audit, instant, optional_word,
 use base::work::Work;
 use model::audit::{Action, AuditEvent};
 use model::id::{BatchId, JobId, MessageId, ProjectId};
-use model::job::{EXCERPT_CHARS, ReasonCode, cut};
+use model::job::{EXCERPT_CHARS, Reason, ReasonCode, cut};
 use model::lifecycle::DeliveryStep;
 use model::queue::{Move, Pace};
 use model::time::Timestamp;

@@ -6,9 +6,9 @@ use std::thread;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::output::print_line;
 use super::serve::stop_on_signal;
 use crate::process::listen;
+use client::output::print_line;
 use docket_emulator::{Clock, CodeHostConfig, Emulator};
 pub use docket_emulator::{DEFAULT_PAGES, DEFAULT_PER_HOUR, DEFAULT_PROJECTS, DEFAULT_SEED, EmulatorConfig};
 

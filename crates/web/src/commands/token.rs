@@ -3,10 +3,10 @@
 use anyhow::{Context, bail, ensure};
 use clap::Subcommand;
 
-use crate::commands::output::{in_one_line, inform, is_discarded, print_line, print_secret};
 use base::clock::Clock;
 use base::config::{Database, parse_projects};
 use base::work::Docket;
+use client::output::{in_one_line, inform, is_discarded, print_line, print_secret};
 use model::api_token::{ApiToken, Scopes, TokenDays};
 use model::id::ApiTokenId;
 use model::user::{GivenProjects, Project};

@@ -5,9 +5,9 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use serde::Serialize;
 
-use crate::commands::output::{print_json, print_line};
 use base::clock::Clock;
 use base::config::Database;
+use client::output::{print_json, print_line};
 use store::maintenance::upgrade::{PendingMigration, Upgrade};
 use store::{Store, file_of, free_bytes};
 

@@ -7,11 +7,11 @@ use anyhow::{Context, bail};
 use clap::Subcommand;
 use secrecy::SecretString;
 
-use crate::commands::output::{in_one_line, print_line};
 use base::clock::Clock;
 use base::config::{Database, parse_projects};
 use base::username;
 use base::work::Docket;
+use client::output::{in_one_line, print_line};
 use model::user::{GivenProjects, Project, Role};
 use service::auth::password;
 use service::people;

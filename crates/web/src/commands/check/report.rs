@@ -1,7 +1,7 @@
 //! The findings of `docket check`: printed line by line during the checks, or as one JSON document at the end.
 
-use crate::commands::output::{in_one_line, print_json, print_line};
 use anyhow::bail;
+use client::output::{in_one_line, print_json, print_line};
 use serde::Serialize;
 
 /// The result of a check, as a sentence. For a problem, it includes what to do.

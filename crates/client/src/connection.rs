@@ -6,16 +6,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
-use reqwest::{Client, Method, Response};
+use reqwest::redirect::Policy;
+use reqwest::{Certificate, Client, Method, Response};
+use rustls::pki_types::CertificateDer;
 use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
-use super::failure::{Effect, Failure, Retry, UnknownEnd};
-use super::idempotency_key::IdempotencyKey;
-use super::inform;
-use base::config::{ApiKey, ClientConfig};
-use base::http_client;
+use crate::config::{Config, Token};
+use crate::failure::{Effect, Failure, Retry, UnknownEnd};
+use crate::idempotency_key::IdempotencyKey;
+use crate::output::inform;
 
 /// The timeout of one attempt. The server responds to a prompt when the platform did.
 const TIMEOUT: Duration = Duration::from_secs(90);
@@ -35,10 +36,10 @@ const SUNSET: &str = "sunset";
 const BODY_MAX: usize = 16 * 1024 * 1024;
 
 /// A server, and how to call it.
-pub struct Connection {
+pub(super) struct Connection {
     http: Client,
     server: Url,
-    token: ApiKey,
+    token: Token,
     is_removal_known: AtomicBool,
 }
 
@@ -88,10 +89,9 @@ impl Refusal {
 }
 
 impl Connection {
-    pub fn new(config: ClientConfig) -> anyhow::Result<Self> {
-        let ClientConfig { server, token, certificate_authorities } = config;
-        let builder = http_client::builder(TIMEOUT);
-        let http = http_client::build(builder, server.scheme() == "https", &certificate_authorities)?;
+    pub(super) fn new(config: Config) -> anyhow::Result<Self> {
+        let Config { server, token, authorities } = config;
+        let http = http_client(server.scheme() == "https", &authorities)?;
         Ok(Self { http, server, token, is_removal_known: AtomicBool::new(false) })
     }
 
@@ -234,6 +234,28 @@ impl Connection {
         }
         Failure::of_status(Refusal { detail, code }.into(), status, wait)
     }
+}
+
+/// For https, the client trusts the system's authorities and `authorities`. For plain http it uses no proxy, and needs no certificates.
+fn http_client(is_https: bool, authorities: &[CertificateDer<'static>]) -> anyhow::Result<Client> {
+    // Fails if a cryptography provider is already installed, which is fine.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let client = Client::builder()
+        .timeout(TIMEOUT)
+        .connect_timeout(TIMEOUT / 2)
+        .redirect(Policy::none())
+        // The released binary has no HTTP/2; builds for tests do.
+        .http1_only()
+        .retry(reqwest::retry::never())
+        .user_agent(concat!("docket-client/", env!("CARGO_PKG_VERSION")));
+    if !is_https {
+        return Ok(client.no_proxy().tls_certs_only([]).build()?);
+    }
+    let authorities = authorities.iter().map(|certificate| Certificate::from_der(certificate));
+    client
+        .tls_certs_merge(authorities.collect::<Result<Vec<_>, _>>()?)
+        .build()
+        .context("no certificates to trust: install the system's (ca-certificates), or set DOCKET_CA_FILE")
 }
 
 impl Repeated {

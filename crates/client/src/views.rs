@@ -5,9 +5,9 @@ use clap::Args;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::connection::{ApiRequest, Refusal, parsed};
-use super::{Connection, project_or_only};
-use crate::commands::output::{in_one_line, inform, print_csv, print_json, print_line};
+use crate::connection::{ApiRequest, Connection, Refusal, parsed};
+use crate::output::{in_one_line, inform, print_csv, print_json, print_line};
+use crate::project_or_only;
 use model::day::{Day, DayRange, InvalidDay};
 use model::page_views::PageViews;
 
@@ -68,7 +68,7 @@ struct Table {
     rows: Vec<PageViews>,
 }
 
-pub async fn views(connection: &Connection, arguments: ViewsArguments) -> anyhow::Result<()> {
+pub(super) async fn views(connection: &Connection, arguments: ViewsArguments) -> anyhow::Result<()> {
     let ViewsArguments { from, to, project, q, csv, json } = arguments;
     let project = project_or_only(connection, project).await?;
     let fetch = async |position: &Position| {

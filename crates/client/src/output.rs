@@ -6,33 +6,40 @@ mod escaping;
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write, stderr, stdout};
 use std::process::ExitCode;
-
-use parking_lot::Mutex;
+use std::sync::OnceLock;
 
 use self::escaping::{json_text, printable};
-use crate::telemetry::log_lines;
-use service::sheet::escaped_formula;
+use model::formula::escaped as escaped_formula;
 
-pub(super) use self::escaping::in_one_line;
+pub use self::escaping::in_one_line;
 
 /// The exit code of a program whose reader left, as shells report it.
 const READER_LEFT: u8 = 141;
 
 /// Why standard output could not be written.
-static LOST: Mutex<Option<ErrorKind>> = Mutex::new(None);
+static LOST: OnceLock<ErrorKind> = OnceLock::new();
+
+/// How lines are written to standard error, if not at once.
+static DIAGNOSED_BY: OnceLock<fn(&str)> = OnceLock::new();
+
+/// From now on, `write` writes the lines of standard error. A server has a log there.
+pub fn diagnose_by(write: fn(&str)) {
+    // The first one stays.
+    _ = DIAGNOSED_BY.set(write);
+}
 
 /// Prints lines of a command's result.
-pub(super) fn print_line(text: &str) {
+pub fn print_line(text: &str) {
     write(&format!("{}\n", printable(text)));
 }
 
 /// Prints a JSON document. Its escapes differ from `json`, its meaning does not.
-pub(super) fn print_json(json: &str) {
+pub fn print_json(json: &str) {
     write(&format!("{}\n", json_text(json)));
 }
 
 /// Prints a line of CSV.
-pub(super) fn print_csv(cells: &[&str]) {
+pub fn print_csv(cells: &[&str]) {
     let cells: Vec<String> = cells.iter().map(|cell| csv_cell(cell)).collect();
     write(&format!("{}\n", cells.join(",")));
 }
@@ -48,35 +55,45 @@ fn csv_cell(text: &str) -> String {
 }
 
 /// Prints a secret. Returns whether somebody may have read it.
-pub(super) fn print_secret(secret: &str) -> bool {
+pub fn print_secret(secret: &str) -> bool {
     write(&format!("{secret}\n"));
     !is_lost()
 }
 
 /// Whether nobody can read the output: it is the null device, which a closed output becomes too.
-pub(super) fn is_discarded() -> bool {
-    let null = rustix::fs::stat("/dev/null");
-    let output = rustix::fs::fstat(stdout());
-    matches!((null, output), (Ok(null), Ok(output)) if null.st_rdev == output.st_rdev && null.st_mode == output.st_mode)
+#[cfg(unix)]
+pub fn is_discarded() -> bool {
+    use std::fs::{File, metadata};
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::MetadataExt;
+
+    let output = stdout().as_fd().try_clone_to_owned().and_then(|output| File::from(output).metadata());
+    let (null, output) = (metadata("/dev/null"), output);
+    matches!((null, output), (Ok(null), Ok(output)) if null.rdev() == output.rdev() && null.mode() == output.mode())
 }
 
 /// Whether part of the output could not be written.
-pub(super) fn is_lost() -> bool {
-    LOST.lock().is_some()
+pub fn is_lost() -> bool {
+    LOST.get().is_some()
 }
 
 /// Writes a diagnostic to standard error.
-pub(crate) fn inform(text: &str) {
+pub fn inform(text: &str) {
     diagnose(&format!("docket: {text}"));
 }
 
 /// Writes lines to standard error.
 fn diagnose(text: &str) {
-    log_lines::print(&printable(text));
+    let text = printable(text);
+    match DIAGNOSED_BY.get() {
+        Some(write) => write(&text),
+        // A failure of this could not be reported anywhere.
+        None => _ = writeln!(stderr(), "{text}"),
+    }
 }
 
 /// What clap prints, such as the help. Returns the exit code.
-pub(crate) fn print_usage(usage: &clap::Error) -> ExitCode {
+pub fn print_usage(usage: &clap::Error) -> ExitCode {
     let written = usage.print().and_then(|()| stdout().flush());
     match (usage.use_stderr(), written) {
         (false, Err(error)) => {
@@ -88,8 +105,8 @@ pub(crate) fn print_usage(usage: &clap::Error) -> ExitCode {
 }
 
 /// The exit code of a command that succeeded: another one than 0 if its output could not be written.
-pub(crate) fn exit_code() -> ExitCode {
-    match *LOST.lock() {
+pub fn exit_code() -> ExitCode {
+    match LOST.get() {
         None => ExitCode::SUCCESS,
         Some(ErrorKind::BrokenPipe) => ExitCode::from(READER_LEFT),
         Some(_) => ExitCode::FAILURE,
@@ -97,16 +114,16 @@ pub(crate) fn exit_code() -> ExitCode {
 }
 
 /// A line of standard error that replaces itself, if that is a terminal.
-pub(super) struct StatusLine {
+pub struct StatusLine {
     is_shown: bool,
 }
 
 impl StatusLine {
-    pub(super) fn new(is_wanted: bool) -> Self {
+    pub fn new(is_wanted: bool) -> Self {
         Self { is_shown: is_wanted && stderr().is_terminal() }
     }
 
-    pub(super) fn show(&self, text: &str) {
+    pub fn show(&self, text: &str) {
         if self.is_shown {
             // Nothing depends on this line.
             _ = write!(stderr(), "\r\x1b[K{}", in_one_line(text));
@@ -114,7 +131,7 @@ impl StatusLine {
     }
 
     /// Removes the line.
-    pub(super) fn end(&mut self) {
+    pub fn end(&mut self) {
         if std::mem::take(&mut self.is_shown) {
             _ = write!(stderr(), "\r\x1b[K");
         }
@@ -134,7 +151,7 @@ fn write(text: &str) {
 
 /// Records that standard output cannot be written, and says so once.
 fn lose(reason: ErrorKind) {
-    *LOST.lock() = Some(reason);
+    _ = LOST.set(reason);
     let why: Cow<'_, str> = match reason {
         ErrorKind::BrokenPipe => "its reader has left".into(),
         reason => io::Error::from(reason).to_string().into(),

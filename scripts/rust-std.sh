@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Ensures that the installed Rust compiler can compile for WebAssembly. Its standard library for wasm32-unknown-unknown
+# rust-std.sh TARGET: ensures that the installed Rust compiler can compile for a target, such as wasm32-unknown-unknown. The standard library for it
 # comes from rustup or, where rustup may not install, is built from Debian's source of the same compiler version.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
 
-TARGET=wasm32-unknown-unknown
+TARGET=${1:?usage: rust-std.sh TARGET}
 cd "$ROOT" # the directory decides which toolchain rustup picks
 SYSROOT=$(rustc --print sysroot)
 RELEASE=$(rustc --version --verbose | sed -n 's/^release: //p')
@@ -14,9 +14,9 @@ WORK=$(mktemp -d)
 trap 'rm -rf "$WORK"' EXIT
 
 main() {
-  ! compiles_wasm || return 0
+  ! compiles || return 0
   lock
-  ! compiles_wasm || return 0
+  ! compiles || return 0
   from_rustup || from_debian || give_up
 }
 
@@ -26,26 +26,29 @@ lock() {
   flock 8
 }
 
-# True if a library that uses std links for the target: an existing directory proves nothing.
-compiles_wasm() {
+# True if a library that includes std is made for the target: an existing directory proves nothing. One that is linked would need a linker of the
+# target, which only that of WebAssembly is part of Rust.
+compiles() {
+  local kind=staticlib
+  [[ $TARGET != wasm32-* ]] || kind=cdylib
   echo '#[unsafe(no_mangle)] pub extern "C" fn f(n: usize) -> usize { vec![n; n].len() }' |
-    rustc --edition 2024 --target "$TARGET" --crate-type cdylib -o "$WORK/probe.wasm" - 2>/dev/null
+    rustc --edition 2024 --target "$TARGET" --crate-type "$kind" -o "$WORK/probe" - 2>/dev/null
 }
 
 from_rustup() {
   if [[ ${RUSTUP_AUTO_INSTALL:-1} == 0 ]] || ! command -v rustup >/dev/null; then return 1; fi
-  say "${POSITION:+[$POSITION] }WebAssembly standard library: installing it with rustup"
-  rustup target add "$TARGET" && compiles_wasm
+  say "${POSITION:+[$POSITION] }Standard library for $TARGET: installing it with rustup"
+  rustup target add "$TARGET" && compiles
 }
 
 from_debian() {
-  say "${POSITION:+[$POSITION] }WebAssembly standard library: building it from Debian's rust-src $RELEASE, about 1 minute, once"
+  say "${POSITION:+[$POSITION] }Standard library for $TARGET: building it from Debian's rust-src $RELEASE, about 1 minute, once"
   # `set -e` is off in a function whose status is tested: each step reports its own failure.
   [[ -w $SYSROOT/lib/rustlib ]] || { say "    $SYSROOT is not writable for this user"; return 1; }
   fetch_rust_src || return 1
-  run_logged wasm-std build_std || return 1
+  run_logged "std-$TARGET" build_std || return 1
   install_std || return 1
-  compiles_wasm || { say "    the library was built, but the compiler does not accept it"; return 1; }
+  compiles || { say "    the library was built, but the compiler does not accept it"; return 1; }
 }
 
 # Fetches the rust-src package of the compiler's version and unpacks it into $WORK/src/library. apt checks the signature of

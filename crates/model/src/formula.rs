@@ -3,8 +3,6 @@
 
 use std::borrow::Cow;
 
-use unicode_normalization::UnicodeNormalization;
-
 /// Makes a spreadsheet show a cell as text.
 const ESCAPE: char = '\'';
 
@@ -37,7 +35,11 @@ fn is_formula(part: &str) -> bool {
 
 /// Includes the full-width, small and other forms of these characters.
 fn begins_formula(letter: char) -> bool {
-    matches!(letter.nfkc().next(), Some('=' | '+' | '-' | '@' | '\u{2212}'))
+    matches!(
+        letter,
+        '=' | '+' | '-' | '@' | '\u{207A}'..='\u{207C}' | '\u{208A}'..='\u{208C}' | '\u{2212}' | '\u{2A75}' | '\u{2A76}'
+            | '\u{FB29}' | '\u{FE62}' | '\u{FE63}' | '\u{FE66}' | '\u{FE6B}' | '\u{FF0B}' | '\u{FF0D}' | '\u{FF1D}' | '\u{FF20}'
+    )
 }
 
 /// Whether the character has no width, or is a quote that a spreadsheet may remove.
@@ -57,6 +59,7 @@ fn is_dropped(letter: char) -> bool {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use unicode_normalization::UnicodeNormalization;
 
     use super::*;
 
@@ -100,6 +103,14 @@ mod tests {
         fn only_apostrophes_are_added(text in text()) {
             let without = |text: &str| text.replace(ESCAPE, "");
             prop_assert_eq!(without(&escaped(&text)), without(&text));
+        }
+    }
+
+    #[test]
+    fn each_form_of_an_operator_begins_a_formula() {
+        for letter in (0..=u32::from(char::MAX)).filter_map(char::from_u32) {
+            let is_operator = matches!(letter.nfkc().next(), Some('=' | '+' | '-' | '@' | '\u{2212}'));
+            assert_eq!(begins_formula(letter), is_operator, "{letter:?}");
         }
     }
 

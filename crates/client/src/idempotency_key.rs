@@ -4,7 +4,7 @@ use data_encoding::BASE64URL_NOPAD;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::commands::output::inform;
+use crate::output::inform;
 use model::id::IntentId;
 
 /// The begin of a key that is the hash of another text.
@@ -23,7 +23,9 @@ impl IdempotencyKey {
             Some(given) => Self { sent: sent_for(given), is_given: true },
             None => {
                 let sent = Uuid::new_v4().to_string();
-                inform(&format!("if this run is interrupted, repeat it with --key {sent}"));
+                inform(&format!(
+                    "if this run is interrupted, repeat it with its idempotency key: --key {sent}"
+                ));
                 Self { sent, is_given: false }
             }
         }

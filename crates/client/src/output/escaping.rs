@@ -10,7 +10,7 @@ pub(super) fn printable(text: &str) -> Cow<'_, str> {
 }
 
 /// `text` in one line.
-pub(in crate::commands) fn in_one_line(text: &str) -> Cow<'_, str> {
+pub fn in_one_line(text: &str) -> Cow<'_, str> {
     escaped(text, is_unsafe)
 }
 

@@ -1,37 +1,44 @@
-//! `docket job` and `docket views`: the command line client of `/api/v1`. Results are written to standard output, and
-//! diagnostics to standard error.
+//! The command line client of `/api/v1`: `docket job` and `docket views`, and the program `docket-client`. Results are written to standard output, and
+//! diagnostics to standard error. It reads its own variables and the files that they name, and nothing else.
 
+mod config;
 mod connection;
 mod failure;
 mod idempotency_key;
-pub mod job;
-pub mod views;
+mod job;
+pub mod output;
+mod views;
+
+use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::Subcommand;
 use serde::Deserialize;
 
+use self::config::{Config, Misconfigured};
 use self::connection::{ApiRequest, Connection};
 use self::job::JobCommand;
+use self::output::inform;
 use self::views::ViewsArguments;
-use crate::commands::output::inform;
-use base::config::ClientConfig;
 
-/// The commands that call a server.
+/// The exit code of wrong usage and configuration.
+const MISUSED: u8 = 2;
+
+/// The commands.
 #[derive(Subcommand)]
-pub enum ClientCommand {
+pub enum Command {
     /// Start and follow jobs with an API token: set DOCKET_SERVER, and DOCKET_TOKEN or DOCKET_TOKEN_FILE
     Job {
         #[command(subcommand)]
         command: JobCommand,
     },
-    /// Print page views, with an API token as for docket job
+    /// Print page views, with an API token as for jobs
     Views(ViewsArguments),
 }
 
 /// How a command ended that was carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+enum Outcome {
     Done,
     /// The job failed, or its prompt was rejected or cancelled.
     Failed,
@@ -42,7 +49,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    pub const fn exit_code(self) -> u8 {
+    const fn exit_code(self) -> u8 {
         match self {
             Self::Done => 0,
             Self::Failed => 3,
@@ -52,11 +59,23 @@ impl Outcome {
     }
 }
 
-pub async fn run(config: ClientConfig, command: ClientCommand) -> anyhow::Result<Outcome> {
-    let connection = Connection::new(config)?;
+/// Carries out a command, prints its result or error, and returns its exit code.
+pub async fn run(command: Command) -> ExitCode {
+    match outcome_of(command).await {
+        Ok(Outcome::Done) => output::exit_code(),
+        Ok(outcome) => ExitCode::from(outcome.exit_code()),
+        Err(error) => {
+            inform(&format!("{error:#}"));
+            if error.is::<Misconfigured>() { ExitCode::from(MISUSED) } else { ExitCode::FAILURE }
+        }
+    }
+}
+
+async fn outcome_of(command: Command) -> anyhow::Result<Outcome> {
+    let connection = Connection::new(Config::from_environment()?)?;
     match command {
-        ClientCommand::Job { command } => job::job(&connection, command).await,
-        ClientCommand::Views(arguments) => {
+        Command::Job { command } => job::job(&connection, command).await,
+        Command::Views(arguments) => {
             views::views(&connection, arguments).await?;
             Ok(Outcome::Done)
         }

@@ -1,4 +1,6 @@
-//! `docket job`: starts, shows, lists, follows up and cancels jobs.
+//! `docket job`: starts, shows, lists, follows up and cancels jobs; [`list`] has the list.
+
+mod list;
 
 use std::io::Read;
 use std::str::FromStr;
@@ -10,22 +12,19 @@ use clap::{Args, Subcommand};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
-use super::connection::{ApiRequest, parsed};
-use super::failure::UnknownEnd;
-use super::idempotency_key::IdempotencyKey;
-use super::{Connection, Outcome, project_or_only};
-use crate::commands::output::{StatusLine, in_one_line, inform, is_lost, print_json, print_line};
-use model::job::{DeliveryState, JobState, title};
+use self::list::ListArguments;
+use crate::connection::{ApiRequest, Connection, parsed};
+use crate::failure::UnknownEnd;
+use crate::idempotency_key::IdempotencyKey;
+use crate::output::{StatusLine, in_one_line, inform, is_lost, print_json, print_line};
+use crate::{Outcome, project_or_only};
+use model::job::{DeliveryState, JobState};
 use model::links;
-use model::time::Timestamp;
 
 /// The longest wait of one request, in seconds: load balancers end a request without a response after 60 seconds, and some after 30.
 const WAIT_MAX: u64 = 25;
 /// The maximum size of a prompt on standard input, in bytes.
 const PROMPT_MAX_BYTES: u64 = 1024 * 1024;
-/// The maximum length of a title in the list.
-const TITLE_CHARS: usize = 60;
-
 /// Effectively never.
 const TIMEOUT_MAX: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// The shortest time between two requests that wait.
@@ -47,29 +46,7 @@ pub enum JobCommand {
         waiting: Waiting,
     },
     /// List jobs, the newest first: id, state, time, author, title
-    List {
-        #[command(flatten)]
-        common: Common,
-        /// A state, such as active, completed or failed
-        #[arg(long)]
-        status: Option<String>,
-        /// Words in prompts and names; #256 finds a pull request
-        #[arg(long)]
-        q: Option<String>,
-        #[arg(long)]
-        author: Option<String>,
-        #[arg(long)]
-        tag: Option<String>,
-        /// The path of a page
-        #[arg(long)]
-        page: Option<String>,
-        /// open, draft, merged, closed, waiting or conflict
-        #[arg(long)]
-        pr: Option<String>,
-        /// How many
-        #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100))]
-        limit: u32,
-    },
+    List(ListArguments),
     /// Send a follow-up to a job; prints the job, and with --wait its end too
     ///
     /// Exits 0 if this follow-up was sent or queued (with --wait: if the job completed after it), 3 if it was rejected or cancelled (with --wait:
@@ -213,23 +190,12 @@ fn optional_state<'de, D: Deserializer<'de>>(value: D) -> Result<Option<JobState
     Ok(name.map(|name| name.parse().unwrap_or(JobState::Other)))
 }
 
-/// The fields of a job that are printed in a list.
-#[derive(Deserialize)]
-struct ListedJob {
-    id: String,
-    #[serde(deserialize_with = "state")]
-    state: JobState,
-    prompt: String,
-    author: String,
-    created_at: Timestamp,
-}
-
 #[derive(Deserialize)]
 struct ShownPullRequest {
     url: String,
 }
 
-pub async fn job(connection: &Connection, command: JobCommand) -> anyhow::Result<Outcome> {
+pub(super) async fn job(connection: &Connection, command: JobCommand) -> anyhow::Result<Outcome> {
     match run(connection, command).await {
         Err(error) if error.is::<UnknownEnd>() => {
             inform(&error.to_string());
@@ -259,17 +225,9 @@ async fn run(connection: &Connection, command: JobCommand) -> anyhow::Result<Out
             let shown = Shown { project: &project, of, waiting: &waiting, until, as_json: common.json };
             finish(connection, body, shown).await
         }
-        JobCommand::List { common, status, q, author, tag, page, pr, limit } => {
-            let project = project_or_only(connection, common.project).await?;
-            let request = ApiRequest::get(&["projects", &project, "jobs"])
-                .with("status", status)
-                .with("q", q)
-                .with("author", author)
-                .with("tag", tag)
-                .with("page", page)
-                .with("pr", pr)
-                .with("limit", Some(limit));
-            list(&connection.send(&request).await?, common.json)
+        JobCommand::List(arguments) => {
+            list::list(connection, arguments).await?;
+            Ok(Outcome::Done)
         }
         JobCommand::FollowUp { job, prompt, common, sending, waiting } => {
             let project = project_or_only(connection, common.project).await?;
@@ -450,23 +408,6 @@ fn print_pull_request(job: &ShownJob) {
         let earlier = if job.pull_request_is_earlier { "  (earlier)" } else { "" };
         print_line(&in_one_line(&format!("{}{earlier}", pull_request.url)));
     }
-}
-
-fn list(body: &Value, as_json: bool) -> anyhow::Result<Outcome> {
-    if as_json {
-        print_json(&body.to_string());
-        return Ok(Outcome::Done);
-    }
-    for job in body["jobs"].as_array().map(Vec::as_slice).unwrap_or_default() {
-        let job: ListedJob = parsed(job)?;
-        let title: String = title(&job.prompt).chars().take(TITLE_CHARS).collect();
-        let line = format!("{}  {}  {}  {}  {title}", job.id, job.state, job.created_at, job.author);
-        print_line(&in_one_line(&line));
-    }
-    if body["next_cursor"].is_string() {
-        inform("there are more jobs; restrict the list, or use a larger --limit");
-    }
-    Ok(Outcome::Done)
 }
 
 /// The given text, or for `-` the standard input.

@@ -1,0 +1,28 @@
+//! The client alone, for machines that run no server.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use docket_client::{Command, output, run};
+
+/// Starts and follows jobs of a Docket server, and prints page views, with an API token.
+#[derive(Parser)]
+#[command(name = "docket-client", version, after_help = VARIABLES)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const VARIABLES: &str = "Variables:
+  DOCKET_SERVER       The address of Docket, such as https://docket.example.com
+  DOCKET_TOKEN        An API token, from /account/tokens of your Docket
+  DOCKET_TOKEN_FILE   Or a file with it
+  DOCKET_CA_FILE      Certificate authorities in PEM form to trust besides the system's";
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    match Arguments::try_parse() {
+        Ok(arguments) => run(arguments.command).await,
+        Err(usage) => output::print_usage(&usage),
+    }
+}
