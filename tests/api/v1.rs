@@ -1,6 +1,7 @@
 //! `/api/v1`: jobs, page views, templates, pull requests and budgets for scripts.
 
 mod abandoned;
+mod codes;
 mod description;
 mod input;
 mod jobs;

@@ -18,7 +18,6 @@ mod templates;
 use std::sync::LazyLock;
 
 use axum::extract::Extension;
-use axum::http::StatusCode;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{any, get, post_service};
 use axum::{Json, Router};
@@ -41,7 +40,7 @@ use crate::http::api_reference;
 use crate::request::problem::{self, Problem, ProblemBody};
 use crate::state::AppState;
 use model::api_token::Scope;
-use model::error::AppError;
+use model::error::{AppError, CodeRow, ErrorCode, Retry};
 use model::id::ProjectId;
 
 /// Where clients of MCP look for a server of OAuth and register with it, and what is beside `/mcp`. Nothing is there: a redirect to the sign-in page
@@ -108,7 +107,21 @@ fn description() -> &'static Value {
 
 /// The reference of the JSON API as Markdown, in which `curl` calls the server at `origin`.
 pub fn reference(origin: &str) -> String {
-    api_reference::markdown(description(), origin)
+    format!("{}\n## Errors\n\n{}", api_reference::markdown(description(), origin), codes())
+}
+
+/// The table of error codes, as Markdown.
+pub fn codes() -> String {
+    let again = |code: ErrorCode| match code.row().retry {
+        Retry::Never => "no",
+        Retry::After(_) => "after `Retry-After`",
+    };
+    let row = |code: ErrorCode| {
+        let CodeRow { status, meaning, .. } = code.row();
+        format!("| {status} | `{}` | {} | {meaning} |\n", code.as_str(), again(code))
+    };
+    let rows: String = ErrorCode::of_api().map(row).collect();
+    format!("| status | code | the same request again | cause |\n|---|---|---|---|\n{rows}")
 }
 
 #[derive(utoipa::OpenApi)]
@@ -168,8 +181,7 @@ async fn no_such_endpoint() -> Problem {
 
 async fn wrong_method() -> Problem {
     Problem::new(
-        StatusCode::METHOD_NOT_ALLOWED,
-        "method_not_allowed",
+        ErrorCode::MethodNotAllowed,
         "That method is not allowed here. The header Allow has those that are.",
     )
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::body::{Bytes, HttpBody};
 use axum::extract::{Extension, FromRequest, FromRequestParts, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use serde::de::DeserializeOwned;
@@ -16,7 +16,7 @@ use crate::auth::bearer::TokenCaller;
 use crate::http::layers::bodies;
 use crate::request::problem::Problem;
 use crate::state::AppState;
-use model::error::AppError;
+use model::error::{AppError, ErrorCode};
 
 /// In UTF-8. Some programs on Windows write it.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
@@ -79,7 +79,7 @@ pub(super) async fn whole_body(
     }
     if bodies::is_encoded(&parts.headers) {
         let detail = "Send the body without compression: no Content-Encoding is accepted.";
-        return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail));
+        return Err(Problem::new(ErrorCode::UnsupportedMediaType, detail));
     }
     let mut body = Bytes::from(whole(body, most_bytes(&state), PATIENCE).await?);
     caller.must_still_be_valid().await?;
@@ -99,12 +99,12 @@ async fn whole(body: axum::body::Body, most: usize, patience: Duration) -> Resul
     let size = body.size_hint().exact();
     let whole = timeout(patience, bodies::read(body, size, most)).await.map_err(|_| {
         let detail = "The request took too long to arrive. Send it again.";
-        Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", detail)
+        Problem::new(ErrorCode::TooSlow, detail)
     })?;
     let whole = whole.map_err(|_| invalid("The request was interrupted. Send it again."))?;
     whole.ok_or_else(|| {
         let detail = format!("The body is too large: the limit is {} KiB.", most / 1024);
-        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail)
+        Problem::new(ErrorCode::TooLarge, detail)
     })
 }
 
@@ -117,8 +117,7 @@ impl<S: Sync> FromRequestParts<S> for IdempotencyKey {
             // The standard writes it in quotes.
             (Some(Ok(key)), None) => Ok(Self(key.trim().trim_matches('"').to_owned())),
             _ => Err(Problem::new(
-                StatusCode::BAD_REQUEST,
-                "idempotency_key_required",
+                ErrorCode::IdempotencyKeyRequired,
                 "The header Idempotency-Key is required once: 1 to 64 letters, digits, - or _. A retry must have the same key.",
             )),
         }
@@ -155,7 +154,7 @@ fn must_be_json(headers: &HeaderMap) -> Result<(), Problem> {
         return Ok(());
     }
     let detail = "Send the body as JSON, with the header Content-Type: application/json.";
-    Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail))
+    Err(Problem::new(ErrorCode::UnsupportedMediaType, detail))
 }
 
 fn invalid(detail: impl std::fmt::Display) -> Problem {
@@ -176,13 +175,13 @@ mod tests {
         let first = stream::iter([Ok::<_, Infallible>(Bytes::from_static(b"x"))]);
         let body = Body::from_stream(first.chain(stream::pending()));
         let refused = whole(body, 1_000, Duration::from_millis(1)).await;
-        assert_eq!(refused.map_err(|problem| problem.code().to_owned()), Err("too_slow".to_owned()));
+        assert_eq!(refused.map_err(|problem| problem.code()), Err("too_slow"));
     }
 
     #[tokio::test]
     async fn body_that_is_too_large_is_refused() {
         let refused = whole(Body::from("x".repeat(1_001)), 1_000, PATIENCE).await;
-        assert_eq!(refused.map_err(|problem| problem.code().to_owned()), Err("too_large".to_owned()));
+        assert_eq!(refused.map_err(|problem| problem.code()), Err("too_large"));
         assert_eq!(whole(Body::from("x"), 1_000, PATIENCE).await.map_err(drop), Ok(b"x".to_vec()));
     }
 }

@@ -23,7 +23,7 @@ use base::nfc::nfc;
 use base::prompt::Prompt;
 use base::query_permits::QueryPermit;
 use model::api_token::Scope;
-use model::error::{AppError, ErrorCode};
+use model::error::AppError;
 use model::id::{JobId, ProjectId, TemplateId};
 use model::job::{DeliveryState, Job, JobState, TimelineMark};
 use model::job_query::JobQuery;
@@ -40,9 +40,6 @@ use store::jobs::intents::{NewIntent, Subject};
 use store::jobs::list::PageJobs;
 
 const TAG: &str = "Jobs";
-
-/// When to try again if a queue is full.
-const QUEUE_CHECK: Duration = Duration::from_secs(60);
 
 /// The path of a job.
 #[derive(Deserialize, IntoParams)]
@@ -435,23 +432,10 @@ pub(super) async fn follow_up(
     submit(caller, NewIntent { request_hash, ..intent }, new.queue).await
 }
 
-/// Submits a prompt. If the hourly budget is spent, the problem tells when the next prompt is possible.
+/// Submits a prompt.
 async fn submit(caller: &TokenCaller, intent: NewIntent, queue: bool) -> Result<Job, Problem> {
-    let (state, project) = (caller.state(), intent.project.clone());
-    let is_follow_up = intent.followed_up().is_some();
     let submission = Submission { intent, queue, warns_if_similar: false, warns_if_unfilled: false };
-    let error = match state.jobs.submit(caller.caller(), submission).await {
-        Ok(job) => return Ok(job),
-        Err(error) => error,
-    };
-    if error.code != ErrorCode::BudgetSpent {
-        return Err(error.into());
-    }
-    let budgets = state.governor.budgets(&project, &caller.caller().reader()).await?.budgets;
-    let meter = if is_follow_up { budgets.follow_ups } else { budgets.creates };
-    let now = state.clock.now();
-    let wait = meter.next_fits_at.map_or(QUEUE_CHECK, |at| at.since(now));
-    Err(Problem::from(error).with_retry_after(wait))
+    Ok(caller.state().jobs.submit(caller.caller(), submission).await?)
 }
 
 /// Archives or restores a job. Does nothing if it is done already.
