@@ -2,6 +2,7 @@
 
 mod abandoned;
 mod codes;
+mod described;
 mod description;
 mod input;
 mod jobs;
@@ -15,6 +16,7 @@ mod scopes;
 use reqwest::Method;
 use serde_json::Value;
 
+use self::described::assert_is_described;
 use crate::api_tokens::create;
 use crate::helpers::{Browser, TestApp, TestResponse};
 
@@ -41,7 +43,9 @@ impl Script {
     }
 
     async fn get(&self, path: &str) -> TestResponse {
-        self.client.send(self.request(Method::GET, path)).await
+        let response = self.client.send(self.request(Method::GET, path)).await;
+        assert_is_described("get", path, &response);
+        response
     }
 
     /// The body of a successful response.
@@ -53,11 +57,15 @@ impl Script {
 
     async fn post(&self, path: &str, key: &str, body: &Value) -> TestResponse {
         let request = self.request(Method::POST, path).header("idempotency-key", key).json(body);
-        self.client.send(request).await
+        let response = self.client.send(request).await;
+        assert_is_described("post", path, &response);
+        response
     }
 
     /// A request without a body.
     async fn act(&self, path: &str) -> TestResponse {
-        self.client.send(self.request(Method::POST, path)).await
+        let response = self.client.send(self.request(Method::POST, path)).await;
+        assert_is_described("post", path, &response);
+        response
     }
 }

@@ -27,6 +27,9 @@ pub struct AppError {
     /// When to try again, in seconds, if the cause has a time of its own. A header has it.
     #[serde(skip)]
     pub retry_after: Option<u32>,
+    /// The field of the request that is wrong, if one is. The JSON API names it.
+    #[serde(skip)]
+    pub field: Option<&'static str>,
 }
 
 /// The maximum length of a message, in characters. Messages contain input, which may be longer than a response.
@@ -46,7 +49,12 @@ pub fn shortened(message: String) -> String {
 
 impl AppError {
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: shortened(message.into()), retry_after: None }
+        Self { code, message: shortened(message.into()), retry_after: None, field: None }
+    }
+
+    /// With the field of the request that is wrong.
+    pub fn about(self, field: &'static str) -> Self {
+        Self { field: Some(field), ..self }
     }
 
     /// With the time after which the cause is over.

@@ -63,6 +63,7 @@ async fn invalid_ranges_and_orders_are_refused() {
         "from=yesterday",
         "from=2027-01-01&to=2027-01-02",
         "sort=change",
+        "sort=",
         "sort=colour",
         "limit=0",
         "limit=251",

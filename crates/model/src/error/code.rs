@@ -104,7 +104,7 @@ impl ErrorCode {
     pub const fn row(self) -> CodeRow {
         use Retry::{After, Never};
         match self {
-            Self::BadInput => row(400, Never, "a part of the request is not valid"),
+            Self::BadInput => row(400, Never, "a part of the request is not valid; `errors` names it"),
             Self::IdempotencyKeyRequired => {
                 row(400, Never, "the header `Idempotency-Key` is missing, or there are several")
             }

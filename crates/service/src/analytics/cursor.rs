@@ -50,9 +50,10 @@ impl PageCursors {
     }
 
     /// # Errors
-    /// `BadInput` if the text is no cursor of this query, `Conflict` if the figures changed since it was written.
+    /// `BadInput` if the text is no cursor of this query, `FiguresChanged` if the figures changed since it was written.
     pub(super) fn read(&self, text: &str) -> Result<LastPage, AppError> {
-        let (figures, last) = self.parse(text).ok_or_else(not_of_this_table)?;
+        let (figures, last) =
+            self.parse(text).ok_or_else(|| AppError::from(not_of_this_table()).about("cursor"))?;
         if figures == self.figures { Ok(last) } else { Err(changed()) }
     }
 

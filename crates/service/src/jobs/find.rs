@@ -172,11 +172,14 @@ impl Jobs {
         let (query, filter) = parse(&wanted.query)?;
         let seal = Seal::of(project, &query).and(&wanted.further_filters());
         let page_start = match wanted.cursor.as_deref() {
-            Some(cursor) => PageStart::At(seal.read(cursor)?),
+            Some(cursor) => {
+                PageStart::At(seal.read(cursor).map_err(|error| AppError::from(error).about("cursor"))?)
+            }
             None => PageStart::default(),
         };
         let JobsWanted { page, created_from, created_before, page_jobs, .. } = wanted;
-        let page = page.map(|page| self.page_of(project, &page)).transpose()?;
+        let page = page.map(|page| self.page_of(project, &page)).transpose();
+        let page = page.map_err(|error| AppError::from(error).about("page"))?;
         let filter = JobFilter { page, created_from, created_before, page_jobs, page_start, ..filter };
         let filter = self.with_labels_of_pages(project, filter).await?;
         let places = self.store.job_places(permit, project, &filter).await?;

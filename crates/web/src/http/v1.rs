@@ -3,6 +3,7 @@
 
 mod budgets;
 mod changed_job;
+mod described;
 mod errors;
 mod input;
 mod job_body;
@@ -14,15 +15,13 @@ mod page_views;
 mod pull_requests;
 mod sending;
 mod templates;
-
-use std::sync::LazyLock;
+mod values;
 
 use axum::extract::Extension;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{any, get, post_service};
 use axum::{Json, Router};
 use serde::Serialize;
-use serde_json::Value;
 use tower::Layer;
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::openapi::OpenApi;
@@ -58,7 +57,7 @@ const NOWHERE: [&str; 8] = [
 
 pub(super) fn routes(state: &AppState) -> Router<AppState> {
     let (endpoints, _) = endpoints().split_for_parts();
-    let open = Router::new().route("/api/v1/openapi.json", get(async || Json(description())));
+    let open = Router::new().route("/api/v1/openapi.json", get(described::get_description));
     let open = NOWHERE.iter().fold(open, |router, path| router.route(path, any(no_such_endpoint)));
     let with_token = endpoints
         .route("/mcp", post_service(from_fn(json_rpc::check).layer(mcp::service(state))))
@@ -66,6 +65,7 @@ pub(super) fn routes(state: &AppState) -> Router<AppState> {
         .route("/api/v1/", any(no_such_endpoint))
         .route("/api/v1/{*rest}", any(no_such_endpoint))
         .method_not_allowed_fallback(wrong_method)
+        .layer(from_fn(described::known_fields))
         .layer(from_fn(large_responses::limit))
         // Each route above has both layers: the token is checked before the body is read, and again when it is complete.
         .layer(from_fn_with_state(state.clone(), input::whole_body))
@@ -96,18 +96,9 @@ fn endpoints() -> OpenApiRouter<AppState> {
         .routes(routes!(budgets::list_budgets))
 }
 
-/// The description of the JSON API, in OpenAPI 3.1.
-fn description() -> &'static Value {
-    static DESCRIPTION: LazyLock<Value> = LazyLock::new(|| {
-        let (_, description) = endpoints().split_for_parts();
-        serde_json::to_value(description).unwrap_or_default()
-    });
-    &DESCRIPTION
-}
-
 /// The reference of the JSON API as Markdown, in which `curl` calls the server at `origin`.
 pub fn reference(origin: &str) -> String {
-    format!("{}\n## Errors\n\n{}", api_reference::markdown(description(), origin), codes())
+    format!("{}\n## Errors\n\n{}", api_reference::markdown(described::description(), origin), codes())
 }
 
 /// The table of error codes, as Markdown.
@@ -126,7 +117,7 @@ pub fn codes() -> String {
 
 #[derive(utoipa::OpenApi)]
 #[openapi(
-    info(title = "Docket", description = "Jobs of a documentation agent, and page views. Send an API token of /account/tokens in the header `Authorization: Bearer dkt_…`. Errors are `application/problem+json` (RFC 9457). Each token can send 60 requests a minute, and 30 at once."),
+    info(title = "Docket", description = "Jobs of a documentation agent, and page views. Send an API token of /account/tokens in the header `Authorization: Bearer dkt_…`. Errors are `application/problem+json` (RFC 9457); `code` has one cause each, and `errors` names the parts of the request that are not valid. Fields that an endpoint does not have are refused, in the address and in the body. Each token can send 60 requests a minute, and 30 at once."),
     servers((url = "/")),
     components(schemas(ProblemBody)),
     tags((name = "Jobs"), (name = "Page views"), (name = "Pull requests"), (name = "Templates"), (name = "Projects"), (name = "Budgets")),

@@ -26,6 +26,9 @@ pub const CONTENT_TYPE: &str = "application/problem+json";
 #[derive(Clone, Copy)]
 pub struct OwnFormat;
 
+/// The maximum length of the name of a field. A request may have any.
+const FIELD_MAX_CHARS: usize = 100;
+
 /// The maximum size of a body that is converted, in bytes.
 const BODY_MAX_BYTES: usize = 64 * 1024;
 
@@ -56,6 +59,17 @@ pub struct ProblemBody {
     detail: String,
     #[schema(inline)]
     code: ApiCode,
+    /// The parts of the request that are not valid, as far as they are known.
+    errors: Vec<FieldError>,
+}
+
+/// A part of a request that is not valid.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct FieldError {
+    /// A parameter, a header, or a field of the body, such as `limit`, `Idempotency-Key` or `tags[0]`.
+    field: String,
+    /// Why it is not valid.
+    detail: String,
 }
 
 impl Problem {
@@ -65,8 +79,15 @@ impl Problem {
         let status = status_of(code.0);
         let title = status.canonical_reason().unwrap_or("Error");
         let (status, detail) = (status.as_u16(), shortened(detail.into()));
-        let body = ProblemBody { kind: "about:blank", title, status, detail, code };
+        let body = ProblemBody { kind: "about:blank", title, status, detail, code, errors: Vec::new() };
         Self { body, retry_after: code.0.retry_after().map(u64::from) }
+    }
+
+    /// Names the part of the request that is not valid: a parameter, a header, or a field of the body, such as `tags[0]`.
+    pub fn about(mut self, field: &str) -> Self {
+        let field = short(field);
+        self.body.errors.push(FieldError { field, detail: self.body.detail.clone() });
+        self
     }
 
     /// Tells the client to try again after this time.
@@ -120,6 +141,7 @@ impl From<AppError> for Problem {
             _ => error.message,
         };
         let problem = Self::new(error.code, detail);
+        let problem = error.field.into_iter().fold(problem, |problem, field| problem.about(field));
         Self { retry_after: error.retry_after.map(u64::from).or(problem.retry_after), ..problem }
     }
 }
@@ -172,6 +194,12 @@ pub fn seconds(duration: Duration) -> u64 {
     duration.as_secs() + u64::from(duration.subsec_nanos() > 0)
 }
 
+/// The name of a field without its end, if it is too long.
+fn short(field: &str) -> String {
+    let end = if field.chars().nth(FIELD_MAX_CHARS).is_some() { "…" } else { "" };
+    field.chars().take(FIELD_MAX_CHARS).chain(end.chars()).collect()
+}
+
 /// The code of an error that has only a status.
 fn code_of(status: StatusCode) -> ErrorCode {
     match status.as_u16() {
@@ -204,7 +232,7 @@ mod tests {
         let body: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
         let expected = serde_json::json!({
             "type": "about:blank", "title": "Not Found", "status": 404, "code": "not_found",
-            "detail": "This project does not exist.",
+            "detail": "This project does not exist.", "errors": [],
         });
         assert_eq!(body, expected);
     }

@@ -13,27 +13,31 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::changed_job::{ChangedJob, FollowedUpJob, SentFollowUp, SentJob};
-use super::errors::{ChangeErrors, PromptErrors, ReadErrors};
+use super::errors::{ChangeErrors, PromptErrors, ReadErrors, SearchErrors};
 use super::input::{Body, Fields, IdempotencyKey};
 use super::job_body::{FollowUpBody, JobBody};
 use super::long_list::{LongBody, loaded};
+use super::values::{
+    CursorText, In, JobLimit, PagePath, PullRequests, Seconds, Status, TagText, TemplateName, Words,
+    WrittenPage, text, texts,
+};
 use crate::auth::bearer::TokenCaller;
 use crate::request::problem::Problem;
 use base::nfc::nfc;
 use base::prompt::Prompt;
 use base::query_permits::QueryPermit;
 use model::api_token::Scope;
-use model::error::AppError;
-use model::id::{JobId, ProjectId, TemplateId};
+use model::error::{AppError, ErrorCode};
+use model::id::{IntentId, JobId, ProjectId, TemplateId};
 use model::job::{DeliveryState, Job, JobState, TimelineMark};
 use model::job_query::JobQuery;
+use model::page_path::{PATHS_MAX, Pages, PathsError};
 use model::tag::Tag;
 use model::time::Timestamp;
 use service::jobs::Jobs;
 use service::jobs::find::{FoundJobs, JobsWanted};
 use service::jobs::intent::Submission;
 use service::jobs::replay::{ScriptRequest, ScriptTemplate};
-use service::jobs::waiting::WAIT_MAX;
 use service::response_size::{FREE_MAX_BYTES, Room, json_bytes};
 use store::jobs::archive_and_tags::TAGS_MAX;
 use store::jobs::intents::{NewIntent, Subject};
@@ -56,25 +60,32 @@ pub(super) struct OfJob {
 #[into_params(parameter_in = Query)]
 pub(super) struct ListJobs {
     /// A state, or `no-changes`: completed without changes.
-    pub(super) status: Option<String>,
+    #[param(inline)]
+    pub(super) status: Option<Status>,
     /// Words in prompts, follow-ups and names; `#256` finds a pull request.
-    pub(super) q: Option<String>,
+    #[param(inline)]
+    pub(super) q: Option<Words>,
     /// The name of a person.
-    pub(super) author: Option<String>,
-    pub(super) tag: Option<String>,
+    #[param(inline)]
+    pub(super) author: Option<Words>,
+    #[param(inline)]
+    pub(super) tag: Option<Words>,
     /// The path of a page, such as `/guides/auth`.
-    pub(super) page: Option<String>,
-    /// `yes`, `no`, `open`, `draft`, `merged`, `closed`, `waiting` or `conflict`.
-    pub(super) pr: Option<String>,
+    #[param(inline)]
+    pub(super) page: Option<PagePath>,
+    /// Whether there is a pull request, or its state; `waiting` is open and waits for a reviewer, `conflict` is open and cannot be merged.
+    #[param(inline)]
+    pub(super) pr: Option<PullRequests>,
     /// Only jobs created at this time or later, such as `2026-11-01T00:00:00Z`.
     pub(super) created_after: Option<Timestamp>,
     /// Only jobs created before this time.
     pub(super) created_before: Option<Timestamp>,
-    /// 1 to 100 jobs.
-    #[param(minimum = 1, maximum = 100, default = 50)]
-    pub(super) limit: Option<usize>,
+    /// How many jobs.
+    #[param(inline)]
+    pub(super) limit: Option<JobLimit>,
     /// `next_cursor` of the page before, with the same filters.
-    pub(super) cursor: Option<String>,
+    #[param(inline)]
+    pub(super) cursor: Option<CursorText>,
 }
 
 /// A page of jobs, the newest first.
@@ -111,11 +122,12 @@ pub(super) struct NewJob {
     #[schema(min_length = 1)]
     pub(super) prompt: Option<String>,
     /// The paths of the pages it is about. Those mentioned in the prompt are added.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts::<WrittenPage, _>")]
+    #[schema(inline, value_type = Vec<WrittenPage>, max_items = 50)]
     pub(super) pages: Vec<String>,
-    /// At most 50.
-    #[serde(default)]
-    #[schema(max_items = 50)]
+    /// Letters, digits, hyphens, underscores, dots and spaces.
+    #[serde(default, deserialize_with = "texts::<TagText, _>")]
+    #[schema(inline, value_type = Vec<TagText>, max_items = 50)]
     pub(super) tags: Vec<String>,
     pub(super) template: Option<TemplateOfJob>,
     /// Whether the prompt is queued if the hourly budget is spent.
@@ -128,6 +140,8 @@ pub(super) struct NewJob {
 #[serde(deny_unknown_fields)]
 pub(super) struct TemplateOfJob {
     id: Option<String>,
+    #[serde(default, deserialize_with = "text::<TemplateName, _>")]
+    #[schema(inline, value_type = Option<TemplateName>)]
     name: Option<String>,
     /// The values of its placeholders, by name.
     #[serde(default)]
@@ -151,13 +165,14 @@ pub(super) struct NewFollowUp {
 #[into_params(parameter_in = Query)]
 pub(super) struct Wait {
     /// Respond when the job has ended, or after this time in seconds.
-    #[param(minimum = 0, maximum = 60, default = 0)]
-    wait: Option<u64>,
+    #[param(inline)]
+    wait: Option<Seconds>,
 }
 
 /// The jobs of a project, the newest first. Jobs archived in Docket are omitted.
-#[utoipa::path(get, path = "/api/v1/projects/{project}/jobs", tag = TAG, params(("project" = String, Path), ListJobs),
-    responses((status = OK, body = JobsPage, description = "A page of jobs."), ReadErrors))]
+#[utoipa::path(get, path = "/api/v1/projects/{project}/jobs", tag = TAG, security(("token" = ["jobs:read"])),
+    params(("project" = String, Path), ListJobs),
+    responses((status = OK, body = JobsPage, description = "A page of jobs."), SearchErrors))]
 pub(super) async fn list_jobs(
     Extension(caller): Extension<TokenCaller>,
     Path(project): Path<String>,
@@ -184,12 +199,12 @@ pub(super) async fn list_jobs(
 /// token and to the project: all tokens of a person share it, and another request with it is refused (422). A template and the
 /// text that it is filled in to are different requests. Without the scope `jobs:read`, or if a long job cannot be sent
 /// now, the response has only the id and the state.
-#[utoipa::path(post, path = "/api/v1/projects/{project}/jobs", tag = TAG,
+#[utoipa::path(post, path = "/api/v1/projects/{project}/jobs", tag = TAG, security(("token" = ["jobs:write"])),
     params(("project" = String, Path), IdempotencyKey),
     request_body = NewJob,
     responses((status = CREATED, body = inline(SentJob), description = "The prompt has an outcome: the state says whether the platform accepted it."),
         (status = ACCEPTED, body = inline(SentJob), description = "The prompt is queued, or is still being sent."),
-        ReadErrors, PromptErrors))]
+        PromptErrors))]
 pub(super) async fn start_job(
     Extension(caller): Extension<TokenCaller>,
     Path(project): Path<String>,
@@ -203,7 +218,7 @@ pub(super) async fn start_job(
 }
 
 /// A job. With `wait`, the response is sent when the job has ended, or after that time; earlier if the server restarts.
-#[utoipa::path(get, path = "/api/v1/projects/{project}/jobs/{job}", tag = TAG,
+#[utoipa::path(get, path = "/api/v1/projects/{project}/jobs/{job}", tag = TAG, security(("token" = ["jobs:read"])),
     params(OfJob, Wait),
     responses((status = OK, body = JobBody, description = "The job."), ReadErrors))]
 pub(super) async fn get_job(
@@ -211,19 +226,20 @@ pub(super) async fn get_job(
     Path(OfJob { project, job }): Path<OfJob>,
     Fields(Wait { wait }): Fields<Wait>,
 ) -> Result<Response, Problem> {
-    respond(&caller, StatusCode::OK, get(&caller, &project, &job, wait).await?).await
+    respond(&caller, StatusCode::OK, get(&caller, &project, &job, wait.unwrap_or_default().get()).await?)
+        .await
 }
 
 /// Sends a follow-up to a job. With the same `Idempotency-Key`, the first response is sent again and nothing is sent.
 ///
 /// A key belongs to the owner of the token and to the project, as for jobs. Without the scope `jobs:read`, or if a long job cannot be sent now, the
 /// response has only the id and the states.
-#[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/messages", tag = TAG,
+#[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/messages", tag = TAG, security(("token" = ["jobs:write"])),
     params(OfJob, IdempotencyKey),
     request_body = NewFollowUp,
     responses((status = CREATED, body = inline(SentFollowUp), description = "The prompt has an outcome: the state says whether the platform accepted it."),
         (status = ACCEPTED, body = inline(SentFollowUp), description = "The prompt is queued, or is still being sent."),
-        ReadErrors, PromptErrors))]
+        PromptErrors))]
 pub(super) async fn send_follow_up(
     Extension(caller): Extension<TokenCaller>,
     Path(OfJob { project, job }): Path<OfJob>,
@@ -239,9 +255,9 @@ pub(super) async fn send_follow_up(
 }
 
 /// Archives a job in Docket: lists omit it. The platform is not informed.
-#[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/archive", tag = TAG,
+#[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/archive", tag = TAG, security(("token" = ["jobs:write"])),
     params(OfJob),
-    responses((status = OK, body = ChangedJob, description = "The job is archived."), ReadErrors, ChangeErrors))]
+    responses((status = OK, body = ChangedJob, description = "The job is archived."), ChangeErrors))]
 pub(super) async fn archive_job(
     Extension(caller): Extension<TokenCaller>,
     Path(of): Path<OfJob>,
@@ -250,9 +266,9 @@ pub(super) async fn archive_job(
 }
 
 /// Restores a job that is archived in Docket.
-#[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/restore", tag = TAG,
+#[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/restore", tag = TAG, security(("token" = ["jobs:write"])),
     params(OfJob),
-    responses((status = OK, body = ChangedJob, description = "The job is not archived."), ReadErrors, ChangeErrors))]
+    responses((status = OK, body = ChangedJob, description = "The job is not archived."), ChangeErrors))]
 pub(super) async fn restore_job(
     Extension(caller): Extension<TokenCaller>,
     Path(of): Path<OfJob>,
@@ -263,40 +279,39 @@ pub(super) async fn restore_job(
 /// Cancels the queued prompts of a job. What was sent cannot be cancelled.
 ///
 /// Without the scope `jobs:read`, or if a long job cannot be sent now, the response has only the id and the state.
-#[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/cancel", tag = TAG,
+#[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/cancel", tag = TAG, security(("token" = ["jobs:write"])),
     params(OfJob),
-    responses((status = OK, body = inline(SentJob), description = "The job."), ReadErrors, ChangeErrors))]
+    responses((status = OK, body = inline(SentJob), description = "The job."), ChangeErrors))]
 pub(super) async fn cancel_job(
     Extension(caller): Extension<TokenCaller>,
     Path(OfJob { project, job }): Path<OfJob>,
 ) -> Result<Response, Problem> {
     caller.needs(Scope::JobsWrite)?;
     let project = caller.project(&project)?;
-    let job = job.parse().map_err(AppError::from)?;
+    let job = id_of(&job)?;
     let job = caller.state().jobs.cancel_job(caller.caller(), &project, &job).await?;
     Ok(respond_to_change(&caller, StatusCode::OK, ChangedJob::from(&job), job).await)
 }
 
 impl ListJobs {
     fn parse(self) -> Result<JobsWanted, Problem> {
-        let text = |text: Option<String>| text.unwrap_or_default();
+        let text = |text: Option<Words>| text.map_or_else(String::new, String::from);
         let query = JobQuery {
-            status: text(self.status),
+            status: self.status.map_or_else(String::new, In::name),
             q: text(self.q),
             author: text(self.author),
             tag: text(self.tag),
-            pr: text(self.pr),
+            pr: self.pr.map_or_else(String::new, In::name),
             ..JobQuery::default()
         };
-        let page_jobs = self.limit.map_or(Some(PageJobs::default()), PageJobs::new);
-        let page_jobs = page_jobs.ok_or_else(|| AppError::bad_input("“limit” is 1 to 100."))?;
+        let page_jobs = PageJobs::new(self.limit.unwrap_or_default().get() as usize);
         Ok(JobsWanted {
             query,
-            page: self.page,
+            page: self.page.map(String::from),
             created_from: self.created_after,
             created_before: self.created_before,
-            page_jobs,
-            cursor: self.cursor,
+            page_jobs: page_jobs.ok_or_else(AppError::internal)?,
+            cursor: self.cursor.map(String::from),
         })
     }
 }
@@ -305,7 +320,7 @@ impl ListJobs {
 pub(super) async fn start(
     caller: &TokenCaller,
     project: &str,
-    intent: String,
+    intent: IntentId,
     new: NewJob,
 ) -> Result<Job, Problem> {
     caller.needs(Scope::JobsWrite)?;
@@ -313,7 +328,6 @@ pub(super) async fn start(
     let (owner, jobs) = (caller.caller(), &caller.state().jobs);
     let template = new.template.as_ref().map(TemplateOfJob::as_sent);
     let request = ScriptRequest { project: &project, job: None, prompt: new.prompt.as_deref(), template };
-    let intent = intent.parse().map_err(AppError::from)?;
     if let Some(job) = jobs.first_answer(&owner.user.id, &intent, &request).await? {
         return Ok(job);
     }
@@ -322,12 +336,16 @@ pub(super) async fn start(
         (Some(prompt), None) => (prompt, None),
         (prompt, Some(template)) => {
             let id = template.find(jobs, &project).await?;
-            (jobs.filled(&project, &id, prompt, &template.values).await?, Some(id))
+            let filled = jobs.filled(&project, &id, prompt, &template.values).await;
+            (filled.map_err(in_field("template.values"))?, Some(id))
         }
-        (None, None) => return Err(AppError::bad_input("A job needs a “prompt” or a “template”.").into()),
+        (None, None) => {
+            let missing = AppError::bad_input("A job needs a “prompt” or a “template”.");
+            return Err(missing.about("prompt").into());
+        }
     };
-    let prompt = Prompt::parse(&text, jobs.prompt_max()).map_err(AppError::from)?;
-    let pages = jobs.each_written_page(&project, &new.pages).map_err(AppError::from)?;
+    let prompt = Prompt::parse(&text, jobs.prompt_max()).map_err(in_field("prompt"))?;
+    let pages = pages(jobs, &project, &new.pages)?;
     let (subject, request_hash) = (Subject::NewJob { template, retry_of: None, tags }, Some(request.hash()));
     let intent = NewIntent { project: project.clone(), intent, prompt, pages, subject, request_hash };
     submit(caller, intent, new.queue).await
@@ -341,19 +359,51 @@ impl TemplateOfJob {
     /// Its id.
     async fn find(&self, jobs: &Jobs, project: &ProjectId) -> Result<TemplateId, AppError> {
         match (&self.id, &self.name) {
-            (Some(id), None) => Ok(id.parse()?),
+            (Some(id), None) => id.parse().map_err(in_field("template.id")),
             (None, Some(name)) => jobs.template_named(project, name).await,
-            _ => Err(AppError::bad_input("A “template” needs an “id” or a “name”, and not both.")),
+            _ => {
+                let wrong = AppError::bad_input("A “template” needs an “id” or a “name”, and not both.");
+                Err(wrong.about("template"))
+            }
         }
     }
 }
 
 /// The tags of a new job.
-fn tags(texts: &[String]) -> Result<Vec<Tag>, AppError> {
+fn tags(texts: &[String]) -> Result<Vec<Tag>, Problem> {
     if texts.len() > TAGS_MAX as usize {
-        return Err(AppError::bad_input(format!("A job can have at most {TAGS_MAX} tags.")));
+        let too_many = AppError::bad_input(format!("A job can have at most {TAGS_MAX} tags."));
+        return Err(too_many.about("tags").into());
     }
-    texts.iter().map(|text| Ok(nfc(text).parse()?)).collect()
+    let tag = |(index, text): (usize, &String)| {
+        let tag = nfc(text).parse().map_err(AppError::from);
+        tag.map_err(|error| Problem::from(error).about(&format!("tags[{index}]")))
+    };
+    texts.iter().enumerate().map(tag).collect()
+}
+
+/// The pages of a new job.
+fn pages(jobs: &Jobs, project: &ProjectId, texts: &[String]) -> Result<Pages, AppError> {
+    if texts.len() > PATHS_MAX {
+        return Err(AppError::from(PathsError::TooMany).about("pages"));
+    }
+    jobs.each_written_page(project, texts).map_err(in_field("pages"))
+}
+
+/// The error of a field.
+fn in_field<E: Into<AppError>>(field: &'static str) -> impl Fn(E) -> AppError {
+    move |error| {
+        let error = error.into();
+        match error.code {
+            ErrorCode::BadInput | ErrorCode::UnfilledPlaceholder => error.about(field),
+            _ => error,
+        }
+    }
+}
+
+/// The id of a job in a path, or in the arguments of a tool.
+pub(super) fn id_of(job: &str) -> Result<JobId, AppError> {
+    job.parse().map_err(in_field("job"))
 }
 
 /// A page of jobs, which ends early if a further one does not fit into `room`.
@@ -392,20 +442,12 @@ async fn found(caller: &TokenCaller, project: &str, wanted: ListJobs) -> Result<
     Ok(Found { jobs, permit: Arc::new(permit) })
 }
 
-/// A job, at its end or after `wait` seconds.
-pub(super) async fn get(
-    caller: &TokenCaller,
-    project: &str,
-    job: &str,
-    wait: Option<u64>,
-) -> Result<Job, Problem> {
+/// A job, at its end or after `wait` seconds, which are bounded by the type of the input.
+pub(super) async fn get(caller: &TokenCaller, project: &str, job: &str, wait: u32) -> Result<Job, Problem> {
     caller.needs(Scope::JobsRead)?;
     let project = caller.project(project)?;
-    let wait = Duration::from_secs(wait.unwrap_or_default());
-    if wait > WAIT_MAX {
-        return Err(AppError::bad_input("“wait” is at most 60 seconds.").into());
-    }
-    let (owner, job) = (caller.caller(), job.parse().map_err(AppError::from)?);
+    let wait = Duration::from_secs(wait.into());
+    let (owner, job) = (caller.caller(), id_of(job)?);
     Ok(caller.state().jobs.get_after_end(&project, &job, &owner.user.id, wait).await?)
 }
 
@@ -414,20 +456,20 @@ pub(super) async fn follow_up(
     caller: &TokenCaller,
     project: &str,
     job: String,
-    intent: String,
+    intent: IntentId,
     new: NewFollowUp,
 ) -> Result<Job, Problem> {
     caller.needs(Scope::JobsWrite)?;
     let project = caller.project(project)?;
     let (owner, prompt) = (caller.caller(), Some(new.prompt.as_str()));
     let request = ScriptRequest { project: &project, job: Some(&job), prompt, template: None };
-    let (jobs, intent) = (&caller.state().jobs, intent.parse().map_err(AppError::from)?);
+    let jobs = &caller.state().jobs;
     if let Some(job) = jobs.first_answer(&owner.user.id, &intent, &request).await? {
         return Ok(job);
     }
     let request_hash = Some(request.hash());
-    let prompt = Prompt::parse(&new.prompt, jobs.prompt_max()).map_err(AppError::from)?;
-    let job = job.parse().map_err(AppError::from)?;
+    let prompt = Prompt::parse(&new.prompt, jobs.prompt_max()).map_err(in_field("prompt"))?;
+    let job = id_of(&job)?;
     let intent = NewIntent::follow_up(project.clone(), job, intent, prompt);
     submit(caller, NewIntent { request_hash, ..intent }, new.queue).await
 }
@@ -446,7 +488,7 @@ async fn mark(
 ) -> Result<Json<ChangedJob>, Problem> {
     caller.needs(Scope::JobsWrite)?;
     let project: ProjectId = caller.project(&project)?;
-    let (jobs, job): (_, JobId) = (&caller.state().jobs, job.parse().map_err(AppError::from)?);
+    let (jobs, job) = (&caller.state().jobs, id_of(&job)?);
     // A job of another project is missing.
     jobs.get(&project, &job).await?;
     jobs.mark(mark, caller.caller(), &project, job.clone().into()).await?;

@@ -22,6 +22,7 @@ use self::arguments::{
     FallingPagesInput, GetJobInput, ListJobsInput, PageViewsInput, SendFollowUpInput, StartJobInput,
 };
 use super::changed_job::{ChangedJob, FollowedUpJob};
+use super::input::decoded;
 use super::job_body::JobBody;
 use super::jobs::{self, ListJobs, NewFollowUp, NewJob};
 use super::page_views::{self, ListPageViews, PageViewsPage};
@@ -79,7 +80,7 @@ const TOOLS: [ToolKind; 6] = [
     },
     ToolKind {
         name: "get_job",
-        description: "Get a job with its state and pull request; can wait up to 60 seconds for its end.",
+        description: "Get a job with its state and pull request; can wait up to 45 seconds for its end.",
         scope: Scope::JobsRead,
         schema: arguments::schema::<GetJobInput>,
     },
@@ -251,8 +252,7 @@ struct PageViewsResult {
 }
 
 fn parsed<T: DeserializeOwned>(input: Value) -> Result<T, Problem> {
-    serde_json::from_value(input)
-        .map_err(|error| AppError::bad_input(format!("The arguments are not valid: {error}.")).into())
+    decoded(input, "The arguments are not valid")
 }
 
 /// The protocol requires that it is an object.
@@ -268,13 +268,14 @@ fn written(result: impl Serialize) -> Result<JsonObject, Problem> {
 
 async fn list_jobs(caller: &TokenCaller, input: Value) -> Result<JsonObject, Problem> {
     let ListJobsInput { project, status, q, limit, cursor } = parsed(input)?;
-    let wanted = ListJobs { status, q, limit: limit.or(Some(20)), cursor, ..ListJobs::default() };
+    let limit = Some(limit.unwrap_or_default().into());
+    let wanted = ListJobs { status, q, limit, cursor, ..ListJobs::default() };
     written(jobs::find(caller, &project, wanted, &mut Room::of_tool()).await?)
 }
 
 async fn get_job(caller: &TokenCaller, input: Value) -> Result<JsonObject, Problem> {
     let GetJobInput { project, job, wait, follow_ups_before } = parsed(input)?;
-    let mut job = jobs::get(caller, &project, &job, wait).await?;
+    let mut job = jobs::get(caller, &project, &job, wait.unwrap_or_default().get()).await?;
     if let Some(before) = follow_ups_before {
         let service = &caller.state().jobs;
         (job.follow_ups, job.earlier_follow_ups) =

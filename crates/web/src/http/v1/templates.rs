@@ -36,7 +36,7 @@ struct TemplateBody {
 }
 
 /// The templates of a project.
-#[utoipa::path(get, path = "/api/v1/projects/{project}/templates", tag = "Templates", params(("project" = String, Path)),
+#[utoipa::path(get, path = "/api/v1/projects/{project}/templates", tag = "Templates", security(("token" = ["jobs:read"])), params(("project" = String, Path)),
     responses((status = OK, body = TemplateList, description = "The templates."), ReadErrors))]
 pub(super) async fn list_templates(
     Extension(caller): Extension<TokenCaller>,

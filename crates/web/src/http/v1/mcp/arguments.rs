@@ -9,7 +9,9 @@ use rmcp::schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::http::v1::values::{CursorText, Offset, RowLimit, Status, ToolLimit, ToolSeconds, Words};
 use model::day::Day;
+use model::id::IntentId;
 
 /// The schema of the arguments of a tool.
 pub(super) fn schema<T: JsonSchema + Any>() -> Result<Arc<JsonObject>, String> {
@@ -39,14 +41,14 @@ fn remove_formats_in(value: &mut Value) {
 pub(super) struct ListJobsInput {
     /// The id of the project.
     pub(super) project: String,
-    /// A state, such as active, completed or failed.
-    pub(super) status: Option<String>,
+    /// A state, or no-changes: completed without changes.
+    pub(super) status: Option<Status>,
     /// Words in prompts and names.
-    pub(super) q: Option<String>,
-    /// 1 to 100 jobs; 20 by default.
-    pub(super) limit: Option<usize>,
+    pub(super) q: Option<Words>,
+    /// How many jobs.
+    pub(super) limit: Option<ToolLimit>,
     /// `next_cursor` of the page before.
-    pub(super) cursor: Option<String>,
+    pub(super) cursor: Option<CursorText>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -57,8 +59,8 @@ pub(super) struct GetJobInput {
     pub(super) project: String,
     /// The id of the job.
     pub(super) job: String,
-    /// How many seconds to wait for the end of the job, at most 60.
-    pub(super) wait: Option<u64>,
+    /// How many seconds to wait for the end of the job.
+    pub(super) wait: Option<ToolSeconds>,
     /// Only the follow-ups before this number: `earlier_follow_ups` of a result, plus 1.
     pub(super) follow_ups_before: Option<u32>,
 }
@@ -74,7 +76,8 @@ pub(super) struct StartJobInput {
     /// The paths of the pages it is about.
     pub(super) pages: Option<Vec<String>>,
     /// 1 to 64 letters, digits, - or _; the same in each retry.
-    pub(super) idempotency_key: String,
+    #[schemars(with = "String", regex(pattern = "^[A-Za-z0-9_-]{1,64}$"))]
+    pub(super) idempotency_key: IntentId,
     /// Whether the prompt is queued if the hourly budget is spent.
     pub(super) queue: Option<bool>,
 }
@@ -89,7 +92,8 @@ pub(super) struct SendFollowUpInput {
     pub(super) job: String,
     pub(super) prompt: String,
     /// 1 to 64 letters, digits, - or _; the same in each retry.
-    pub(super) idempotency_key: String,
+    #[schemars(with = "String", regex(pattern = "^[A-Za-z0-9_-]{1,64}$"))]
+    pub(super) idempotency_key: IntentId,
     /// Whether the prompt is queued if the hourly budget is spent.
     pub(super) queue: Option<bool>,
 }
@@ -107,13 +111,13 @@ pub(super) struct PageViewsInput {
     #[schemars(with = "Option<String>")]
     pub(super) to: Option<Day>,
     /// A part of the path.
-    pub(super) q: Option<String>,
-    /// 1 to 250 pages; 50 by default.
-    pub(super) limit: Option<i64>,
+    pub(super) q: Option<Words>,
+    /// How many pages.
+    pub(super) limit: Option<RowLimit>,
     /// The number of pages to skip.
-    pub(super) offset: Option<i64>,
+    pub(super) offset: Option<Offset>,
     /// `next_cursor` of the result before, with its `from` and `to`, and without `offset`. If the figures changed since, start again without it.
-    pub(super) cursor: Option<String>,
+    pub(super) cursor: Option<CursorText>,
 }
 
 #[derive(Deserialize, JsonSchema)]
