@@ -9,6 +9,7 @@ mod jobs;
 mod late_body;
 mod mcp;
 mod mcp_clients;
+mod mcp_tools;
 mod page_views;
 mod replay;
 mod scopes;

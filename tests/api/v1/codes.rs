@@ -172,6 +172,7 @@ async fn each_cause_has_its_own_code() {
         "internal",
         "not_in_history",
         "query_too_slow",
+        "result_too_large",
         "too_many_unsent",
         "too_slow",
         "unfilled_placeholder",

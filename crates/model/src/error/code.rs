@@ -31,6 +31,7 @@ pub enum ErrorCode {
     WrongHost,
     IntentReused,
     QueryTooSlow,
+    ResultTooLarge,
     TooManyRequests,
     BudgetSpent,
     QueueFull,
@@ -150,6 +151,11 @@ impl ErrorCode {
                 422,
                 Never,
                 "the query was stopped after 2 seconds: ask for less, for example with a longer word or another filter",
+            ),
+            Self::ResultTooLarge => row(
+                422,
+                Never,
+                "only `/mcp`: the result is larger than 1 MiB: ask for less, or use the JSON API",
             ),
             Self::TooManyRequests => {
                 row(429, After(1), "too many requests with this token, or with invalid tokens")

@@ -159,11 +159,15 @@ struct TokenProject {
 #[utoipa::path(get, path = "/api/v1/projects", tag = "Projects",
     responses((status = OK, body = ProjectList, description = "The projects."), ReadErrors))]
 async fn list_projects(Extension(caller): Extension<TokenCaller>) -> Json<ProjectList> {
+    Json(projects_of(&caller))
+}
+
+fn projects_of(caller: &TokenCaller) -> ProjectList {
     let scopes = caller.scopes();
     let projects = caller.projects().into_iter();
     let projects =
         projects.map(|project| TokenProject { id: project.id, name: project.name, scopes: scopes.clone() });
-    Json(ProjectList { projects: projects.collect() })
+    ProjectList { projects: projects.collect() }
 }
 
 async fn no_such_endpoint() -> Problem {

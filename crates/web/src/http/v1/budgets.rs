@@ -47,6 +47,11 @@ struct Budget {
 pub(super) async fn list_budgets(
     Extension(caller): Extension<TokenCaller>,
 ) -> Result<Json<BudgetList>, Problem> {
+    budgets(&caller).await.map(Json)
+}
+
+/// The budgets of the token's projects.
+pub(super) async fn budgets(caller: &TokenCaller) -> Result<BudgetList, Problem> {
     caller.needs(Scope::JobsRead)?;
     let (owner, governor) = (caller.caller(), &caller.state().governor);
     let mut budgets = Vec::new();
@@ -61,7 +66,7 @@ pub(super) async fn list_budgets(
             queued: figures.waiting,
         });
     }
-    Ok(Json(BudgetList { budgets }))
+    Ok(BudgetList { budgets })
 }
 
 impl From<Meter> for Budget {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use model::job::{DeliveryState, FollowUp, Job, JobState, RemoteJob};
+use model::job::{DeliveryState, EXCERPT_CHARS, FollowUp, Job, JobState, RemoteJob};
 use model::links;
 use model::pull_request::{Checks, PullRequest, PullRequestState, Review, WaitingFor};
 use model::time::Timestamp;
@@ -23,8 +23,10 @@ pub(super) struct JobBody {
     platform_status: Option<String>,
     /// Why the job is in this state, if a reason is known.
     reason: Option<String>,
-    /// At most 500 characters in lists.
+    /// At most 280 characters in lists.
     prompt: String,
+    /// Whether `prompt` is cut, which happens only in lists; `…` stands at its end.
+    truncated: bool,
     /// The name of the person who started it.
     author: String,
     /// When Docket saved it.
@@ -63,8 +65,10 @@ pub(super) struct JobBody {
 #[derive(Serialize, ToSchema)]
 #[schema(as = FollowUp)]
 pub(super) struct FollowUpBody {
-    /// At most 500 characters in lists.
+    /// At most 280 characters in lists.
     prompt: String,
+    /// Whether `prompt` is cut, which happens only in lists; `…` stands at its end.
+    truncated: bool,
     author: String,
     #[schema(inline)]
     state: DeliveryState,
@@ -118,6 +122,7 @@ impl From<Job> for JobBody {
             platform_status,
             reason: job.reason,
             prompt: job.prompt,
+            truncated: false,
             author: job.author,
             created_at: job.created_at,
             platform_created_at,
@@ -140,6 +145,16 @@ impl From<Job> for JobBody {
 }
 
 impl JobBody {
+    /// A job of a list, whose texts may be cut.
+    pub(super) fn listed(job: Job) -> Self {
+        let mut job = Self::from(job);
+        job.truncated = is_cut(&job.prompt);
+        for follow_up in job.follow_ups.iter_mut().flatten() {
+            follow_up.truncated = is_cut(&follow_up.prompt);
+        }
+        job
+    }
+
     pub(super) fn set_follow_ups(&mut self, follow_ups: Vec<FollowUpBody>) {
         self.follow_ups = Some(follow_ups);
     }
@@ -150,10 +165,15 @@ impl JobBody {
     }
 }
 
+/// Whether the text of a list is cut: only then is it longer, by the `…` at its end.
+fn is_cut(text: &str) -> bool {
+    text.chars().nth(EXCERPT_CHARS).is_some()
+}
+
 impl From<FollowUp> for FollowUpBody {
     fn from(follow_up: FollowUp) -> Self {
         let FollowUp { prompt, author, state, reason, created_at, .. } = follow_up;
-        Self { prompt, author, state, reason, created_at }
+        Self { prompt, truncated: false, author, state, reason, created_at }
     }
 }
 

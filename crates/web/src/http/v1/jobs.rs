@@ -187,7 +187,7 @@ pub(super) async fn list_jobs(
         let (service, permit) = (service.clone(), permit.clone());
         async move {
             let jobs = service.listed(&permit, &ids).await?;
-            Ok::<Vec<JobBody>, AppError>(jobs.into_iter().map(JobBody::from).collect())
+            Ok::<Vec<JobBody>, AppError>(jobs.into_iter().map(JobBody::listed).collect())
         }
     });
     LongBody::object(&next, "jobs", items.boxed())?.under(under).respond(StatusCode::OK, &caller).await
@@ -286,10 +286,7 @@ pub(super) async fn cancel_job(
     Extension(caller): Extension<TokenCaller>,
     Path(OfJob { project, job }): Path<OfJob>,
 ) -> Result<Response, Problem> {
-    caller.needs(Scope::JobsWrite)?;
-    let project = caller.project(&project)?;
-    let job = id_of(&job)?;
-    let job = caller.state().jobs.cancel_job(caller.caller(), &project, &job).await?;
+    let job = cancel(&caller, &project, &job).await?;
     Ok(respond_to_change(&caller, StatusCode::OK, ChangedJob::from(&job), job).await)
 }
 
@@ -352,6 +349,10 @@ pub(super) async fn start(
 }
 
 impl TemplateOfJob {
+    pub(super) fn new(id: Option<String>, name: Option<String>, values: BTreeMap<String, String>) -> Self {
+        Self { id, name, values }
+    }
+
     fn as_sent(&self) -> ScriptTemplate<'_> {
         ScriptTemplate { id: self.id.as_deref(), name: self.name.as_deref(), values: &self.values }
     }
@@ -402,7 +403,7 @@ fn in_field<E: Into<AppError>>(field: &'static str) -> impl Fn(E) -> AppError {
 }
 
 /// The id of a job in a path, or in the arguments of a tool.
-pub(super) fn id_of(job: &str) -> Result<JobId, AppError> {
+fn id_of(job: &str) -> Result<JobId, AppError> {
     job.parse().map_err(in_field("job"))
 }
 
@@ -421,7 +422,7 @@ pub(super) async fn find(
         // A job that was removed meanwhile is skipped.
         for id in ids {
             if let Some(job) = listed.next_if(|job| job.id == *id) {
-                let job = JobBody::from(job);
+                let job = JobBody::listed(job);
                 if !room.takes(&job) && !jobs.is_empty() {
                     break 'page;
                 }
@@ -472,6 +473,13 @@ pub(super) async fn follow_up(
     let job = id_of(&job)?;
     let intent = NewIntent::follow_up(project.clone(), job, intent, prompt);
     submit(caller, NewIntent { request_hash, ..intent }, new.queue).await
+}
+
+/// Cancels the queued prompts of a job.
+pub(super) async fn cancel(caller: &TokenCaller, project: &str, job: &str) -> Result<Job, Problem> {
+    caller.needs(Scope::JobsWrite)?;
+    let project = caller.project(project)?;
+    Ok(caller.state().jobs.cancel_job(caller.caller(), &project, &id_of(job)?).await?)
 }
 
 /// Submits a prompt.

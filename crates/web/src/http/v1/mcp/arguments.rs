@@ -1,6 +1,7 @@
 //! The arguments of the tools, and their JSON Schemas. Each optional argument may be null: many clients send all arguments.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rmcp::handler::server::common::schema_for_input;
@@ -9,7 +10,9 @@ use rmcp::schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::http::v1::values::{CursorText, Offset, RowLimit, Status, ToolLimit, ToolSeconds, Words};
+use crate::http::v1::values::{
+    CursorText, Offset, RowLimit, Status, TemplateName, ToolLimit, ToolSeconds, Words, WrittenPage,
+};
 use model::day::Day;
 use model::id::IntentId;
 
@@ -17,6 +20,8 @@ use model::id::IntentId;
 pub(super) fn schema<T: JsonSchema + Any>() -> Result<Arc<JsonObject>, String> {
     let mut schema = schema_for_input::<T>()?.as_ref().clone();
     remove_formats_of_integers(&mut schema);
+    // Some clients require it of a tool without arguments, too.
+    schema.entry("properties").or_insert_with(|| Value::Object(JsonObject::new()));
     Ok(Arc::new(schema))
 }
 
@@ -71,16 +76,53 @@ pub(super) struct GetJobInput {
 pub(super) struct StartJobInput {
     /// The id of the project.
     pub(super) project: String,
-    /// What the documentation agent should do.
-    pub(super) prompt: String,
+    /// What the documentation agent should do. Without it, the text of the template is the prompt.
+    pub(super) prompt: Option<String>,
+    /// A template of list_templates, which is filled in.
+    pub(super) template: Option<TemplateInput>,
     /// The paths of the pages it is about.
-    pub(super) pages: Option<Vec<String>>,
+    pub(super) pages: Option<Vec<WrittenPage>>,
     /// 1 to 64 letters, digits, - or _; the same in each retry.
     #[schemars(with = "String", regex(pattern = "^[A-Za-z0-9_-]{1,64}$"))]
     pub(super) idempotency_key: IntentId,
     /// Whether the prompt is queued if the hourly budget is spent.
     pub(super) queue: Option<bool>,
 }
+
+/// The template of a job: its id or its name.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "rmcp::schemars", inline)]
+pub(super) struct TemplateInput {
+    pub(super) id: Option<String>,
+    pub(super) name: Option<TemplateName>,
+    /// The values of its placeholders, by name.
+    pub(super) values: Option<BTreeMap<String, String>>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "rmcp::schemars")]
+pub(super) struct CancelJobInput {
+    /// The id of the project.
+    pub(super) project: String,
+    /// The id of the job.
+    pub(super) job: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "rmcp::schemars")]
+pub(super) struct ListTemplatesInput {
+    /// The id of the project.
+    pub(super) project: String,
+}
+
+/// Of a tool without arguments.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "rmcp::schemars")]
+pub(super) struct NoInput {}
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
