@@ -22,10 +22,14 @@ test("official client lists tools, starts a job once and reads it", async ({ bin
   const client = await connected(binary, demo, person.username, "jobs:read,jobs:write,analytics:read");
   const { tools } = await client.listTools();
   expect(tools.map((tool) => tool.name)).toEqual([
+    "list_projects",
     "list_jobs",
     "get_job",
+    "list_templates",
+    "list_budgets",
     "start_job",
     "send_follow_up",
+    "cancel_job",
     "page_views",
     "falling_pages",
   ]);
@@ -38,6 +42,16 @@ test("official client lists tools, starts a job once and reads it", async ({ bin
   expect(second.structuredContent).toMatchObject({ id: job.id });
   const read = await client.callTool({ name: "get_job", arguments: { project: PROJECT, job: job.id } });
   expect(read.structuredContent).toMatchObject({ id: job.id, prompt: start.prompt, author: person.username });
+  await client.close();
+});
+
+test("official client gets the code and the field of an error", async ({ binary, demo, person }) => {
+  const client = await connected(binary, demo, person.username, "jobs:read,jobs:write");
+  const refused = await client.callTool({ name: "list_jobs", arguments: { project: PROJECT, status: "sleeping" } });
+  expect(refused.isError).toBe(true);
+  expect(refused.structuredContent).toMatchObject({ code: "bad_input", status: 400, retry_after: null, errors: [{ field: "status" }] });
+  const missing = await client.callTool({ name: "cancel_job", arguments: { project: "nowhere", job: "x" } });
+  expect(missing.structuredContent).toMatchObject({ code: "not_found", status: 404 });
   await client.close();
 });
 

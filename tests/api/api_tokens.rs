@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use base::clock::Clock;
 use model::audit::Outcome;
+use model::error::{CodeRow, ErrorCode, Retry};
 use model::time::Timestamp;
 use reqwest::Method;
 use serde_json::Value;
@@ -60,11 +61,22 @@ pub(crate) fn problem(response: &TestResponse, status: u16, code: &str) -> Strin
     let body = response.json();
     assert_eq!((&body["status"], &body["code"]), (&Value::from(status), &Value::from(code)), "{body}");
     assert_eq!(body["type"], "about:blank");
+    assert_is_in_the_table(response, code);
     assert!(!body["title"].as_str().unwrap().is_empty());
     let detail = body["detail"].as_str().unwrap().to_owned();
     assert!(detail.ends_with(['.', '…']) && detail.len() > 20, "not a sentence: {detail}");
     assert_is_for_scripts(&detail);
     detail
+}
+
+/// Checks that the code is one of the API, with this status, and that a temporary error has `Retry-After`.
+#[track_caller]
+fn assert_is_in_the_table(response: &TestResponse, code: &str) {
+    let known = ErrorCode::of_api().find(|known| known.as_str() == code);
+    let CodeRow { status, retry, .. } = known.unwrap_or_else(|| panic!("{code} is not in the table")).row();
+    assert_eq!(status, response.status, "{code}");
+    let seconds = response.header("retry-after").parse::<u32>();
+    assert_eq!(retry == Retry::Never, seconds.is_err(), "{code}: {:?}", response.headers);
 }
 
 /// Checks that a message names nothing that only people with a page in front of them know.

@@ -90,7 +90,7 @@ async fn rejected_job_accepts_no_follow_up() {
         app.upstream.reset().await;
         app.upstream.on_create(ResponseTemplate::new(status)).await;
         let job = operator.created("Fix typos").await;
-        let message = operator.follow_up(&job, "And more", &intent()).await.refused(400, "bad_input");
+        let message = operator.follow_up(&job, "And more", &intent()).await.refused(409, "not_accepted");
         assert!(message.contains("follow up"), "{message}");
         assert_eq!(app.upstream.posts().await.len(), 1);
         assert_eq!(operator.job(&job).await["follow_ups"], json!([]));

@@ -74,7 +74,7 @@ impl Serving {
             let request = client.request(Method::GET, &format!("{}?wait=60", self.job));
             return client.send(request.bearer_auth(token)).await;
         }
-        let arguments = json!({"project": "docs", "job": self.id, "wait": 60});
+        let arguments = json!({"project": "docs", "job": self.id, "wait": 45});
         let parameters = json!({"name": "get_job", "arguments": arguments});
         let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": parameters});
         let request = client.request(Method::POST, "/mcp").bearer_auth(token);

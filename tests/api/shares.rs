@@ -78,12 +78,12 @@ async fn queued_prompts_are_limited_per_user() {
         let batch = New::batch("Do {{a}}", values).id(&operator).await;
         with_batch(&operator, "start", &batch).await
     };
-    let message = batch("1\n2\n3").await.refused(429, "budget_spent");
+    let message = batch("1\n2\n3").await.refused(429, "queue_full");
     assert!(message.contains("at most 3 prompts in the queue"), "{message}");
     let waiting = operator.post_json("/api/queue/list", &[("project", "docs")]).await;
     assert_eq!(waiting["waiting"].as_array().unwrap().len(), 1, "a part of a batch was queued");
     assert_eq!(batch("1\n2").await.status, 200);
-    queue(&operator).await.refused(429, "budget_spent");
+    queue(&operator).await.refused(429, "queue_full");
     assert_eq!(operator.draft(None).await, "Later", "the text is lost");
     assert_eq!(queue(&other).await.json()["state"], json!("queued"));
 }

@@ -3,6 +3,8 @@
 mod abandoned;
 mod after_commit;
 mod changes;
+mod codes;
+mod described;
 mod description;
 mod ended;
 mod follow_ups;
@@ -11,6 +13,7 @@ mod jobs;
 mod late_body;
 mod mcp;
 mod mcp_clients;
+mod mcp_tools;
 mod page_views;
 mod reasons;
 mod replay;
@@ -20,6 +23,7 @@ mod unqueued;
 use reqwest::Method;
 use serde_json::Value;
 
+use self::described::assert_is_described;
 use crate::api_tokens::create;
 use crate::helpers::{Browser, TestApp, TestResponse};
 
@@ -46,7 +50,9 @@ impl Script {
     }
 
     async fn get(&self, path: &str) -> TestResponse {
-        self.client.send(self.request(Method::GET, path)).await
+        let response = self.client.send(self.request(Method::GET, path)).await;
+        assert_is_described("get", path, &response);
+        response
     }
 
     /// The body of a successful response.
@@ -58,11 +64,15 @@ impl Script {
 
     pub(crate) async fn post(&self, path: &str, key: &str, body: &Value) -> TestResponse {
         let request = self.request(Method::POST, path).header("idempotency-key", key).json(body);
-        self.client.send(request).await
+        let response = self.client.send(request).await;
+        assert_is_described("post", path, &response);
+        response
     }
 
     /// A request without a body.
     async fn act(&self, path: &str) -> TestResponse {
-        self.client.send(self.request(Method::POST, path)).await
+        let response = self.client.send(self.request(Method::POST, path)).await;
+        assert_is_described("post", path, &response);
+        response
     }
 }

@@ -103,7 +103,7 @@ async fn table(
     let mut position = Position { from, to, cursor: None };
     for _ in 0..STARTS_MAX {
         match table_once(&mut position, &fetch).await {
-            Err(error) if Refusal::is(&error, "conflict") => position.cursor = None,
+            Err(error) if Refusal::is(&error, "figures_changed") => position.cursor = None,
             table => return table,
         }
     }
@@ -194,7 +194,7 @@ mod tests {
 
     #[tokio::test]
     async fn table_starts_again_over_the_same_days_if_its_figures_change() {
-        let conflict = || Err(Refusal::new("conflict").into());
+        let conflict = || Err(Refusal::new("figures_changed").into());
         let (table, positions) = fetched(vec![
             response("/a", 3, Some("after a")),
             response("/b", 2, Some("after b")),

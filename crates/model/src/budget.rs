@@ -20,6 +20,7 @@ pub struct Meter {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", const_into_str)]
+#[cfg_attr(feature = "server", derive(utoipa::ToSchema))]
 pub enum AgentLimit {
     /// One limit for job starts, and another one for follow-ups.
     #[default]

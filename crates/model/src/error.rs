@@ -1,11 +1,13 @@
 //! [`AppError`]: the only error type that clients receive, with a code for programs and a message for people. Must not depend
 //! on sqlx or reqwest, nor contain a key, SQL or a backtrace.
 
+mod code;
 mod database;
 #[cfg(feature = "server_fn")]
 mod server_function;
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,45 +16,20 @@ use crate::day::InvalidDay;
 use crate::id::InvalidId;
 use crate::limits::Limit;
 
+pub use self::code::{CodeRow, ErrorCode, Retry};
+
 /// An error: `{"code": "...", "message": "..."}` on the wire.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppError {
     pub code: ErrorCode,
     /// What happened and what to do, in one or two sentences.
     pub message: String,
-}
-
-/// The kind of error. Programs may rely on these names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ErrorCode {
-    BadInput,
-    Unauthenticated,
-    Forbidden,
-    /// A second factor is required, and this person has none yet.
-    SecondFactorRequired,
-    NotFound,
-    /// The daily history does not contain every requested day.
-    NotInHistory,
-    /// A delivery with the same intent is in progress.
-    IntentReused,
-    /// The resource changed since it was read.
-    Conflict,
-    /// A similar job exists, and the form requested a warning.
-    SimilarJob,
-    /// The prompt has an unfilled placeholder, and the form requested a warning.
-    UnfilledPlaceholder,
-    BudgetSpent,
-    /// Too many sign-in attempts.
-    TooManyAttempts,
-    UpstreamFailed,
-    /// Docket is overloaded at the moment.
-    Busy,
-    DatabaseUnavailable,
-    UpstreamSlow,
-    /// The browser could not reach Docket; never sent by the server.
-    Unreachable,
-    Internal,
+    /// When to try again, in seconds, if the cause has a time of its own. A header has it.
+    #[serde(skip)]
+    pub retry_after: Option<u32>,
+    /// The field of the request that is wrong, if one is. The JSON API names it.
+    #[serde(skip)]
+    pub field: Option<&'static str>,
 }
 
 /// The maximum length of a message, in characters. Messages contain input, which may be longer than a response.
@@ -72,7 +49,18 @@ pub fn shortened(message: String) -> String {
 
 impl AppError {
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: shortened(message.into()) }
+        Self { code, message: shortened(message.into()), retry_after: None, field: None }
+    }
+
+    /// With the field of the request that is wrong.
+    pub fn about(self, field: &'static str) -> Self {
+        Self { field: Some(field), ..self }
+    }
+
+    /// With the time after which the cause is over.
+    pub fn retry_in(self, wait: Duration) -> Self {
+        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+        Self { retry_after: Some(u32::try_from(seconds).unwrap_or(u32::MAX)), ..self }
     }
 
     /// The message about a similar job, used by the server and by the page shown again without JavaScript.
@@ -105,36 +93,22 @@ impl AppError {
     }
 }
 
-impl ErrorCode {
-    /// The HTTP status of a response with this code.
-    pub const fn status(self) -> u16 {
-        match self {
-            Self::BadInput => 400,
-            Self::Unauthenticated => 401,
-            Self::Forbidden | Self::SecondFactorRequired => 403,
-            Self::NotFound => 404,
-            Self::Conflict | Self::NotInHistory | Self::SimilarJob | Self::UnfilledPlaceholder => 409,
-            Self::IntentReused => 422,
-            Self::BudgetSpent | Self::TooManyAttempts => 429,
-            Self::UpstreamFailed => 502,
-            Self::Busy | Self::DatabaseUnavailable => 503,
-            Self::UpstreamSlow => 504,
-            Self::Unreachable | Self::Internal => 500,
-        }
-    }
-}
-
 /// An error about what a person entered. Its text is a sentence for this person.
 pub trait BadInput: fmt::Display {}
 
 impl BadInput for ParseError {}
 impl BadInput for InvalidId {}
 impl BadInput for InvalidDay {}
-impl BadInput for &Limit {}
 
 impl<E: BadInput> From<E> for AppError {
     fn from(error: E) -> Self {
         Self::bad_input(error)
+    }
+}
+
+impl From<&Limit> for AppError {
+    fn from(limit: &Limit) -> Self {
+        Self::new(limit.code(), limit.to_string())
     }
 }
 

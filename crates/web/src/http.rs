@@ -11,7 +11,7 @@ mod v1;
 
 pub use metrics::metrics_router;
 pub use starting::starting_router;
-pub use v1::reference;
+pub use v1::{codes, reference};
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;

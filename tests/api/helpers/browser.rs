@@ -226,6 +226,8 @@ impl TestResponse {
         assert_eq!(body, json!({"code": code, "message": message}));
         assert!(message.ends_with('.') && message.len() > 20, "not a sentence: {message}");
         assert!(self.header("content-type").starts_with("application/json"), "{:?}", self.headers);
+        let is_temporary = matches!(status, 429 | 503);
+        assert!(!is_temporary || self.header("retry-after").parse::<u32>().is_ok(), "{:?}", self.headers);
         message
     }
 }

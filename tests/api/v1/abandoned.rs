@@ -19,7 +19,7 @@ const BURST: usize = 30;
 async fn wait(app: &TestApp, token: &str, job: &str, with_mcp: bool) -> TcpStream {
     let origin = app.origin();
     let (host, arguments) =
-        (origin.trim_start_matches("http://"), json!({"project": "docs", "job": job, "wait": 60}));
+        (origin.trim_start_matches("http://"), json!({"project": "docs", "job": job, "wait": 45}));
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_job", "arguments": arguments}});
     let (line, body) = match with_mcp {
         true => ("POST /mcp".to_owned(), call.to_string()),

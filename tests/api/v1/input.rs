@@ -52,7 +52,7 @@ async fn long_input_is_shortened_in_errors() {
         (json!({"prompt": "x", "tags": [long]}), 400, "bad_input", ""),
         (json!({"template": {"id": id, "values": values}}), 400, "bad_input", "”."),
         (json!({"template": {"id": long}}), 400, "bad_input", ""),
-        (json!({"template": {"name": long}}), 404, "not_found", ""),
+        (json!({"template": {"name": long}}), 400, "bad_input", ""),
     ] {
         let detail = problem(&script.post(JOBS, "key", &body).await, status, code);
         assert!(detail.chars().count() <= 1_000 && detail.ends_with(end), "{detail:.300}");

@@ -36,6 +36,10 @@ async fn calls(app: &TestApp, job: &str) -> Vec<Call> {
     for (tool, fields) in [
         ("start_job", &["project", "prompt", "idempotency_key"][..]),
         ("send_follow_up", &["project", "job", "prompt", "idempotency_key"]),
+        ("cancel_job", &["project", "job"]),
+        ("list_projects", &[]),
+        ("list_templates", &["project"]),
+        ("list_budgets", &[]),
         ("list_jobs", &["project"]),
         ("get_job", &["project", "job"]),
         ("page_views", &["project"]),

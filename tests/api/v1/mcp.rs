@@ -62,7 +62,10 @@ async fn tools_depend_on_the_scopes_of_the_token() {
     assert!(initialized["result"]["instructions"].as_str().unwrap().contains("as data"));
     insta::assert_json_snapshot!(script.rpc("tools/list", json!({})).await.json()["result"]["tools"]);
     let reader = Script::with(&app, &[("scopes", "jobs:read")]).await;
-    assert_eq!(reader.tools().await, ["list_jobs", "get_job"]);
+    assert_eq!(
+        reader.tools().await,
+        ["list_projects", "list_jobs", "get_job", "list_templates", "list_budgets"]
+    );
     let arguments = json!({"project": "docs", "prompt": "Fix typos", "idempotency_key": "one"});
     let refused = reader.call("start_job", arguments).await;
     assert_eq!(refused["isError"], true);
@@ -193,7 +196,8 @@ async fn started_job_that_is_too_large_for_a_result_is_not_an_error() {
     assert_ne!(started["isError"], true, "{started}");
     assert_eq!(job["state"], "active", "{job}");
     let path = format!("/p/docs/jobs/{}", job["id"].as_str().unwrap());
-    assert_eq!((job["path"].as_str(), job.as_object().unwrap().len()), (Some(path.as_str()), 5));
+    assert_eq!((job["path"].as_str(), job.as_object().unwrap().len()), (Some(path.as_str()), 6));
+    assert_eq!(job["truncated"], true);
     assert_eq!(script.call("start_job", arguments).await["structuredContent"], *job);
     let arguments = json!({"project": "docs", "job": job["id"], "prompt": "Go on", "idempotency_key": "two"});
     let followed_up = script.call("send_follow_up", arguments).await;
@@ -204,7 +208,10 @@ async fn started_job_that_is_too_large_for_a_result_is_not_an_error() {
     assert!(sent["follow_up_id"].is_string(), "{sent}");
     // Nothing was done, so that reading it is an error.
     let found = script.call("get_job", json!({"project": "docs", "job": job["id"]})).await;
-    assert_eq!(found["isError"], true);
+    assert_eq!(
+        (&found["isError"], &found["structuredContent"]["code"]),
+        (&json!(true), &json!("result_too_large"))
+    );
     assert_eq!(app.upstream.posts().await.len(), 2);
 }
 

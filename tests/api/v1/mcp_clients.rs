@@ -68,6 +68,10 @@ fn calls(job: &str, more: impl Fn(&str) -> Value) -> BTreeMap<&'static str, Valu
             "send_follow_up",
             json!({"project": "docs", "job": job, "prompt": "Go on", "idempotency_key": "follow-up"}),
         ),
+        ("cancel_job", json!({"project": "docs", "job": job})),
+        ("list_projects", json!({})),
+        ("list_templates", json!({"project": "docs"})),
+        ("list_budgets", json!({})),
         ("page_views", days.clone()),
         ("falling_pages", days),
     ];
@@ -122,7 +126,7 @@ impl Script {
 fn optional(tool: &Value) -> Vec<String> {
     let schema = &tool["inputSchema"];
     let required: BTreeSet<&str> =
-        schema["required"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        schema["required"].as_array().into_iter().flatten().map(|name| name.as_str().unwrap()).collect();
     let names = schema["properties"].as_object().unwrap().keys();
     names.filter(|name| !required.contains(name.as_str())).cloned().collect()
 }
@@ -219,6 +223,11 @@ async fn each_result_is_an_object_whose_text_is_the_same_json() {
     );
     for (tool, arguments) in calls {
         let result = script.call(tool, arguments).await;
+        // The job is not queued.
+        if tool == "cancel_job" {
+            assert_eq!(result["structuredContent"]["code"], "conflict", "{result}");
+            continue;
+        }
         assert_ne!(result["isError"], true, "{tool}: {result}");
         let [block] = &result["content"].as_array().unwrap()[..] else { panic!("{tool}: {result}") };
         let (mark, body) = block["text"].as_str().unwrap().split_once('\n').unwrap();
@@ -250,7 +259,7 @@ async fn optional_arguments_accept_null() {
         let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
         optional(tool).into_iter().map(|argument| (argument, Value::Null)).collect()
     };
-    for (tool, arguments) in calls(&job, all_null) {
+    for (tool, arguments) in calls(&job, all_null).into_iter().filter(|(tool, _)| *tool != "cancel_job") {
         let result = script.call(tool, arguments.clone()).await;
         assert_ne!(result["isError"], true, "{tool} {arguments}: {result}");
     }

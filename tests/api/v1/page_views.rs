@@ -63,6 +63,7 @@ async fn invalid_ranges_and_orders_are_refused() {
         "from=yesterday",
         "from=2027-01-01&to=2027-01-02",
         "sort=change",
+        "sort=",
         "sort=colour",
         "limit=0",
         "limit=251",
@@ -142,7 +143,7 @@ async fn cursor_continues_a_table_until_its_figures_change() {
     let continued = format!("{VIEWS}?limit=2&cursor={cursor}");
     assert_eq!(script.got(&continued).await["rows"], next["rows"]);
     archive.write(day("2026-11-16"), rows(&[("/guides/a", 3, 3)])).await;
-    problem(&script.get(&continued).await, 409, "conflict");
+    problem(&script.get(&continued).await, 409, "figures_changed");
     let refused = tool(Some(cursor)).await;
     assert!(refused["isError"] == true && refused.to_string().contains("Start again"), "{refused}");
 }

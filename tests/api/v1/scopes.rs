@@ -102,11 +102,15 @@ async fn refused_uses_are_audited_whatever_they_call() {
     for (tool, arguments, reason) in [
         ("start_job", start, Some(missing)),
         ("send_follow_up", follow_up, Some(missing)),
+        ("cancel_job", json!({"project": "docs", "job": "x"}), Some(missing)),
         ("page_views", json!({"project": "docs"}), Some(missing)),
         ("falling_pages", json!({"project": "docs"}), Some(missing)),
         ("list_jobs", json!({"project": "api"}), Some(elsewhere)),
         ("get_job", json!({"project": "api", "job": "x"}), Some(elsewhere)),
+        ("list_templates", json!({"project": "api"}), Some(elsewhere)),
         ("list_jobs", json!({"project": "docs"}), None),
+        ("list_projects", json!({}), None),
+        ("list_budgets", json!({}), None),
         ("get_job", json!({"project": "docs", "job": "01920000-0000-7000-8000-000000000001"}), None),
     ] {
         let result = reader.call(tool, arguments).await;

@@ -96,6 +96,9 @@ pub struct Governor {
 /// Calls between two deletions of old counts.
 const BETWEEN_TIDYINGS: u64 = 100;
 
+/// When to try again if a budget is spent and the next call may fit at once.
+const MOMENT: Duration = Duration::from_secs(60);
+
 /// Lookups per hour and project of job ids that people type.
 const LOOKUPS_PER_HOUR: u32 = 60;
 
@@ -146,7 +149,7 @@ impl Governor {
         }
         self.admit(&scope).await?;
         if let Some(until) = self.health.refused_until(scope.operation(), project).await? {
-            return Err(views_refused(until));
+            return Err(views_refused(until).retry_in(until.since(self.clock.now())));
         }
         if let Some(calls) = counted(None).await? {
             return Ok(Permit::new(scope, limit, calls.into()));
@@ -159,7 +162,7 @@ impl Governor {
         let share = ScopeLimit::of(share_of(person), self.share());
         let meter = self.store.meter(&share, self.clock.now()).await?;
         let why = format!("Your share of the hour's analytics requests ({}) is used", self.share());
-        Ok(AppError::new(ErrorCode::BudgetSpent, format!("{why}. {}.", next_fit(&meter))))
+        Ok(self.budget_spent(format!("{why}. {}.", next_fit(&meter)), &meter))
     }
 
     /// A permit for one background call, which never uses the calls reserved for people.
@@ -185,7 +188,7 @@ impl Governor {
             Operation::Create | Operation::FollowUp => return Ok(()),
         };
         match self.health.paused_until(read).await? {
-            Some(until) => Err(circuit_open(until)),
+            Some(until) => Err(circuit_open(until).retry_in(until.since(self.clock.now()))),
             None => Ok(()),
         }
     }
@@ -428,16 +431,9 @@ impl Governor {
 
     /// Fails if a prompt would wait now for the circuit breaker or for AI credits. Takes no probe.
     pub async fn must_not_be_paused(&self, scope: &Scope) -> Result<(), AppError> {
-        match self.prompt_pause(scope).await? {
-            Some(QueuePause { until, why: WaitReason::NoCredits }) => Err(no_credits(until)),
-            Some(pause) => Err(circuit_open(pause.until)),
-            None => Ok(()),
-        }
-    }
-
-    /// Until when a prompt would wait for the circuit breaker or for AI credits.
-    pub async fn prompt_paused_until(&self, scope: &Scope) -> Result<Option<Timestamp>, AppError> {
-        Ok(self.prompt_pause(scope).await?.map(|pause| pause.until))
+        let Some(QueuePause { until, why }) = self.prompt_pause(scope).await? else { return Ok(()) };
+        let error = if why == WaitReason::NoCredits { no_credits(until) } else { circuit_open(until) };
+        Err(error.retry_in(until.since(self.clock.now())))
     }
 
     async fn prompt_pause(&self, scope: &Scope) -> Result<Option<QueuePause>, StoreError> {
@@ -576,7 +572,13 @@ impl Governor {
             let what = if self.shares_a_limit(scope) { "prompts" } else { scope.noun() };
             format!("All {} {what} of Docket's hourly budget are used", meter.limit)
         };
-        Ok(AppError::new(ErrorCode::BudgetSpent, format!("{why}, and nothing was sent. {when}.")))
+        Ok(self.budget_spent(format!("{why}, and nothing was sent. {when}."), &meter))
+    }
+
+    /// The error that a budget is spent, with the time until the next call fits.
+    fn budget_spent(&self, message: String, meter: &Meter) -> AppError {
+        let wait = meter.next_fits_at.map(|at| at.since(self.clock.now()));
+        AppError::new(ErrorCode::BudgetSpent, message).retry_in(wait.unwrap_or(MOMENT))
     }
 
     /// Whether this process works for the project. Another process may have read another configuration.

@@ -69,7 +69,7 @@ pub struct Comparison {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<Day>,
     /// The days of the compared period that may still change, the oldest first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub provisional_days: Vec<DayRange>,
     /// Totals of the compared days of the range.
     pub current: ViewCounts,
@@ -85,7 +85,7 @@ pub struct Earlier {
     #[serde(flatten)]
     pub counts: ViewCounts,
     /// Those that may still change, the oldest first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub provisional_days: Vec<DayRange>,
 }
 

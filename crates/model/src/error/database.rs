@@ -36,7 +36,7 @@ impl AppError {
 
     pub fn query_stopped() -> Self {
         Self::new(
-            ErrorCode::Busy,
+            ErrorCode::QueryTooSlow,
             "This took longer than 2 seconds and was stopped. Ask for less, for example with a longer word or another filter.",
         )
     }
@@ -51,7 +51,7 @@ impl AppError {
     /// A person has `most` prompts in the queue.
     pub fn queue_full(most: u32) -> Self {
         Self::new(
-            ErrorCode::BudgetSpent,
+            ErrorCode::QueueFull,
             format!(
                 "One person can have at most {most} prompts in the queue, and nothing was added. Wait until some were sent, or cancel some."
             ),

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::table_query::TableQuery;
 use model::ParseError;
-use model::error::AppError;
+use model::error::{AppError, ErrorCode};
 use store::page_views::queries::StoredDay;
 
 /// Bytes of the digests in a cursor: of the figures, of the path, and of the query with both.
@@ -50,9 +50,10 @@ impl PageCursors {
     }
 
     /// # Errors
-    /// `BadInput` if the text is no cursor of this query, `Conflict` if the figures changed since it was written.
+    /// `BadInput` if the text is no cursor of this query, `FiguresChanged` if the figures changed since it was written.
     pub(super) fn read(&self, text: &str) -> Result<LastPage, AppError> {
-        let (figures, last) = self.parse(text).ok_or_else(not_of_this_table)?;
+        let (figures, last) =
+            self.parse(text).ok_or_else(|| AppError::from(not_of_this_table()).about("cursor"))?;
         if figures == self.figures { Ok(last) } else { Err(changed()) }
     }
 
@@ -85,7 +86,8 @@ fn not_of_this_table() -> ParseError {
 
 /// The figures are not those of the pages before.
 pub(super) fn changed() -> AppError {
-    AppError::conflict(
+    AppError::new(
+        ErrorCode::FiguresChanged,
         "The figures changed since the first page of this table. Start again without a cursor.",
     )
 }
@@ -138,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn cursor_of_other_figures_is_a_conflict() {
+    fn cursor_of_other_figures_is_refused() {
         let cursors = |days: &[StoredDay]| PageCursors::new(&query("docs", 7, "", "total"), days);
         let cursor = cursors(&stored(1, "a")).after("/a");
         let read = |days: &[StoredDay]| cursors(days).read(&cursor).map_err(|error| error.code);
@@ -148,7 +150,7 @@ mod tests {
             .map(|stored| StoredDay { fetched_at: day("2026-11-22").start(), ..stored });
         assert!(read(&later.collect::<Vec<_>>()).is_ok());
         for days in [stored(2, "a"), stored(1, "b"), Vec::new()] {
-            assert_eq!(read(&days), Err(ErrorCode::Conflict));
+            assert_eq!(read(&days), Err(ErrorCode::FiguresChanged));
         }
     }
 

@@ -99,7 +99,9 @@ impl Analytics {
         path: Option<&str>,
     ) -> Result<StoredDays, AppError> {
         let mut snapshot = self.store.snapshot(project).await?;
-        let selection = snapshot.known(Selection::parse(path)?).await?;
+        let selection = snapshot
+            .known(Selection::parse(path).map_err(|error| AppError::from(error).about("path"))?)
+            .await?;
         let stored = snapshot.days(range).await?;
         let counted = match selection {
             Selection::Project => stored.iter().map(|day| (day.day, day.totals)).collect(),

@@ -55,8 +55,8 @@ const CLAIM_NOT_ENDED: &str = "the outcome of a delivery could not be recorded";
 const NOT_REJECTED: &str = "a prompt that may not be queued could not be rejected";
 
 /// As [`NOT_SENT`], of a prompt that may not be queued.
-const NOT_SENT_NOR_QUEUED: &str =
-    "Docket could not store that it was about to send this, and did not send it: nothing was started.";
+const NOT_SENT_NOR_QUEUED: Reason<'_> = ReasonCode::DocketFailed
+    .with("Docket could not store that it was about to send this, and did not send it: nothing was started.");
 
 /// The log's message about a delivery that is tried again.
 const DELIVERY_FAILED: &str = "delivery failed";

@@ -11,7 +11,7 @@ use model::tag;
 use store::jobs::list::{JobFilter, Sort};
 
 /// The maximum length of a search, tag, page or name, in characters.
-const FIELD_MAX_CHARS: usize = 500;
+pub const FIELD_MAX_CHARS: usize = 500;
 
 /// Why a filter is not valid.
 #[derive(Debug, PartialEq, Eq, Error)]

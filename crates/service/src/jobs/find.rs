@@ -190,18 +190,21 @@ impl Jobs {
         let JobsWanted {
             page, created_from, created_before, archived, page_jobs, changed_from, cursor, ..
         } = wanted;
-        let page = page.map(|page| self.page_of(project, &page)).transpose()?;
+        let page = page.map(|page| self.page_of(project, &page)).transpose();
+        let page = page.map_err(|error| AppError::from(error).about("page"))?;
         let filter = JobFilter { page, created_from, created_before, archived, page_jobs, ..filter };
         let filter = self.with_labels_of_pages(project, filter).await?;
         let cursor = cursor.as_deref();
         let places = match changed_from {
             Some(since) => {
-                let position = cursor.map(|cursor| seal.read_change(cursor)).transpose()?;
+                let position = cursor.map(|cursor| seal.read_change(cursor)).transpose();
+                let position = position.map_err(|error| AppError::from(error).about("cursor"))?;
                 let changed = self.store.changed_jobs(permit, project, &filter, since, position).await?;
                 Places::Changed(changed.ok_or_else(restored)?)
             }
             None => {
-                let page_start = cursor.map(|cursor| seal.read(cursor).map(PageStart::At)).transpose()?;
+                let page_start = cursor.map(|cursor| seal.read(cursor).map(PageStart::At)).transpose();
+                let page_start = page_start.map_err(|error| AppError::from(error).about("cursor"))?;
                 let filter = JobFilter { page_start: page_start.unwrap_or_default(), ..filter };
                 Places::Listed(self.store.job_places(permit, project, &filter).await?)
             }

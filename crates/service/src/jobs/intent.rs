@@ -267,7 +267,10 @@ pub(super) fn new_intent() -> Result<IntentId, InvalidId> {
 }
 
 fn nothing_to_follow_up() -> AppError {
-    AppError::bad_input("The platform has not accepted this job, so there is nothing to follow up yet.")
+    AppError::new(
+        ErrorCode::NotAccepted,
+        "The platform has not accepted this job, so there is nothing to follow up yet.",
+    )
 }
 
 /// Whether a script sent it, which has an idempotency key and no form.

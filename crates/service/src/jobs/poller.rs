@@ -16,7 +16,7 @@ use base::tasks::Task;
 use base::traces;
 use clients::upstream::UpstreamError;
 use clients::upstream::governor::{Permit, PollPermit};
-use model::error::AppError;
+use model::error::{AppError, ErrorCode};
 use model::id::{JobId, ProjectId};
 use model::job::{DeliveryState, Job, JobState, NO_END, NOT_FOUND, RemoteJob};
 use model::time::Timestamp;
@@ -60,7 +60,8 @@ impl Jobs {
     /// Returns the current job.
     pub async fn check(&self, caller: &Caller, project: &ProjectId, job: &JobId) -> Result<Job, AppError> {
         if self.get(project, job).await?.remote.is_none() {
-            return Err(AppError::bad_input(
+            return Err(AppError::new(
+                ErrorCode::NotAccepted,
                 "The platform has not accepted this job, so there is nothing to check yet.",
             ));
         }

@@ -22,7 +22,7 @@ use crate::request::problem::Problem;
 use crate::state::AppState;
 use model::api_token::{Scope, expires_soon};
 use model::audit::{Action, Actor, AuditEvent};
-use model::error::AppError;
+use model::error::{AppError, ErrorCode};
 use model::id::ProjectId;
 use model::user::Project;
 use service::auth::api_token::TokenText;
@@ -72,14 +72,14 @@ enum Refusal {
 impl TokenCaller {
     /// Fails if the token, or the role of its owner, does not permit `scope`. The audit log has the refusal.
     pub fn needs(&self, scope: Scope) -> Result<(), Problem> {
-        self.permits(scope).inspect_err(|problem| self.refuse(problem.code().to_owned()))
+        self.permits(scope).inspect_err(|problem| self.refuse(problem.code()))
     }
 
     /// Whether the token and the role of its owner permit `scope`; the problem if not.
     fn permits(&self, scope: Scope) -> Result<(), Problem> {
         if !self.token.scopes.contains(scope) {
             let detail = format!("This API token does not have the scope {}.", scope.as_str());
-            return Err(Problem::new(StatusCode::FORBIDDEN, "insufficient_scope", detail));
+            return Err(Problem::new(ErrorCode::InsufficientScope, detail));
         }
         Ok(self.caller.must_be(scope.least_role())?)
     }
@@ -102,7 +102,7 @@ impl TokenCaller {
     /// For a problem that the response reports: the audit log has it if it is a refusal.
     pub fn note_problem(&self, problem: &Problem) {
         if problem.status() == StatusCode::FORBIDDEN {
-            self.refuse(problem.code().to_owned());
+            self.refuse(problem.code());
         }
     }
 
@@ -150,7 +150,7 @@ impl TokenCaller {
         let Some(reason) = reason else { return Ok(()) };
         self.refuse(format!("{reason} during the request"));
         let detail = "This API token, or the access of its owner, changed during the request.";
-        Err(Problem::new(StatusCode::UNAUTHORIZED, "invalid_token", detail))
+        Err(Problem::new(ErrorCode::InvalidToken, detail))
     }
 
     /// The owner. Must not decide which projects the request may use: [`Self::project`] does.
@@ -201,8 +201,7 @@ async fn respond(caller: &TokenCaller, request: Request, next: Next) -> Response
     {
         response = match reads || problem.status() == StatusCode::UNAUTHORIZED {
             true => problem.into_response(),
-            false => Problem::new(StatusCode::SERVICE_UNAVAILABLE, "database_unavailable", UNCHECKED)
-                .into_response(),
+            false => Problem::new(ErrorCode::DatabaseUnavailable, UNCHECKED).into_response(),
         };
     }
     match response.extensions().get::<Problem>() {
@@ -308,27 +307,27 @@ impl From<StoreError> for Refusal {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         const CREATE: &str = "Create one at /account/tokens, and send it as Authorization: Bearer dkt_….";
-        let unauthorized = |challenge: &'static str, code: &'static str, detail: String| {
-            let mut response = Problem::new(StatusCode::UNAUTHORIZED, code, detail).into_response();
+        let unauthorized = |challenge: &'static str, code: ErrorCode, detail: String| {
+            let mut response = Problem::new(code, detail).into_response();
             response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
             response
         };
         let too_many = |detail: &str, Wait(wait): Wait| {
-            let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", detail);
+            let problem = Problem::new(ErrorCode::TooManyRequests, detail);
             problem.with_retry_after(wait).into_response()
         };
         match self {
             Self::Missing => {
-                unauthorized("Bearer", "missing_token", format!("An API token is required. {CREATE}"))
+                unauthorized("Bearer", ErrorCode::MissingToken, format!("An API token is required. {CREATE}"))
             }
             Self::Malformed => unauthorized(
                 INVALID,
-                "invalid_token",
+                ErrorCode::InvalidToken,
                 "This is not an API token of Docket. Check that it was copied completely.".to_owned(),
             ),
             Self::Invalid => unauthorized(
                 INVALID,
-                "invalid_token",
+                ErrorCode::InvalidToken,
                 "This API token is not valid. It may have expired or been revoked. Create a new one at /account/tokens."
                     .to_owned(),
             ),

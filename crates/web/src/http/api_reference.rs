@@ -66,7 +66,7 @@ fn write_endpoint(
             "| `{}`{required} | {} | {} | {} |",
             string(&parameter["name"]),
             string(&parameter["in"]),
-            kind(&parameter["schema"]),
+            bounded(&parameter["schema"]),
             cell(&parameter["description"])
         );
     }
@@ -91,7 +91,7 @@ fn write_fields(text: &mut String, schema: &Value) {
     for (name, field) in schema["properties"].as_object().into_iter().flatten() {
         let is_required = required.is_some_and(|required| required.iter().any(|it| it == name));
         let optional = if is_required { "" } else { " (optional)" };
-        _ = writeln!(text, "| `{name}`{optional} | {} | {} |", kind(field), cell(&field["description"]));
+        _ = writeln!(text, "| `{name}`{optional} | {} | {} |", bounded(field), cell(&field["description"]));
     }
 }
 
@@ -143,7 +143,11 @@ fn kind(schema: &Value) -> String {
             name => format!("**{name}**"),
         };
     }
-    for either in ["oneOf", "anyOf", "allOf"] {
+    if let Some(schemas) = schema["allOf"].as_array() {
+        // The others only restrict it.
+        return schemas.first().map(kind).unwrap_or_default();
+    }
+    for either in ["oneOf", "anyOf"] {
         if let Some(schemas) = schema[either].as_array() {
             let kinds: Vec<String> = schemas.iter().map(kind).collect();
             return kinds.join(" or ");
@@ -161,6 +165,19 @@ fn kind(schema: &Value) -> String {
         }
         one => named(string(one), schema),
     }
+}
+
+/// The type of a value with its bounds and its default.
+fn bounded(schema: &Value) -> String {
+    let number = |name: &str| schema[name].as_u64();
+    let bounds = match (number("minimum"), number("maximum"), number("maxLength"), number("maxItems")) {
+        (Some(least), Some(most), ..) => format!(", {least} to {most}"),
+        (_, _, Some(most), _) => format!(", at most {most} characters"),
+        (.., Some(most)) => format!(", at most {most}"),
+        _ => String::new(),
+    };
+    let default = number("default").map(|default| format!(", {default} by default"));
+    format!("{}{bounds}{}", kind(schema), default.unwrap_or_default())
 }
 
 fn named(name: &str, schema: &Value) -> String {
@@ -200,7 +217,10 @@ mod tests {
             "tags": [{"name": "Things"}],
             "paths": {"/api/v1/things/{job}": {"post": {
                 "tags": ["Things"], "summary": "Makes a thing.",
-                "parameters": [{"name": "Idempotency-Key", "in": "header", "required": true, "schema": {"type": "string"}}],
+                "parameters": [
+                    {"name": "Idempotency-Key", "in": "header", "required": true, "schema": {"type": "string", "maxLength": 64}},
+                    {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 9, "default": 5}},
+                ],
                 "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/NewThing"}}}},
                 "responses": {"201": {"description": "Made", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/NewThing"}}}}},
             }}},
@@ -214,7 +234,8 @@ mod tests {
             "Makes things.\n",
             "## Things\n",
             "### POST `/api/v1/things/{job}`\n\nMakes a thing.\n",
-            "| `Idempotency-Key` (required) | header | string |  |\n",
+            "| `Idempotency-Key` (required) | header | string, at most 64 characters |  |\n",
+            "| `limit` | query | number, 1 to 9, 5 by default |  |\n",
             "| 201 | **NewThing** | Made |\n",
             "--json '{\"name\":\"…\"}' \\\n  https://docket.example.com/api/v1/things/$JOB\n",
             "| `name` | string | Its name. |\n",

@@ -34,6 +34,7 @@ use crate::auth::gate::gate;
 use crate::auth::origin::same_origin;
 use crate::auth::session_store::{self, Sessions, with_owner};
 use crate::request::cookie;
+use crate::request::error_response::with_retry_after;
 use crate::state::AppState;
 use base::config::AccessConfig;
 
@@ -114,6 +115,7 @@ pub(super) fn around(
     routes
         .layer(compression())
         .layer(CatchPanicLayer::custom(panics::explain))
+        .layer(from_fn(with_retry_after))
         .layer(from_fn_with_state(hsts, headers::security))
         .layer(from_fn_with_state(logged, request_id::identify))
 }

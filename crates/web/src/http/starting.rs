@@ -45,7 +45,7 @@ pub fn starting_router() -> Router {
 async fn later(request: Request) -> Response {
     let path = request.uri().path();
     let mut response = if path.starts_with("/api/v1/") || path == "/mcp" {
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "database_unavailable", MESSAGE).into_response()
+        Problem::new(ErrorCode::DatabaseUnavailable, MESSAGE).into_response()
     } else if path.starts_with("/api/") {
         let error = AppError::new(ErrorCode::DatabaseUnavailable, MESSAGE);
         (StatusCode::SERVICE_UNAVAILABLE, axum::Json(error)).into_response()

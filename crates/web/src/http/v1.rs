@@ -3,6 +3,7 @@
 
 mod budgets;
 mod changed_job;
+mod described;
 mod errors;
 mod input;
 mod job_body;
@@ -14,17 +15,14 @@ mod page_views;
 mod pull_requests;
 mod sending;
 mod templates;
+mod values;
 mod version;
 
-use std::sync::LazyLock;
-
 use axum::extract::Extension;
-use axum::http::StatusCode;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{any, get, post_service};
 use axum::{Json, Router};
 use serde::Serialize;
-use serde_json::Value;
 use tower::Layer;
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::openapi::OpenApi;
@@ -42,7 +40,7 @@ use crate::http::api_reference;
 use crate::request::problem::{self, Problem, ProblemBody};
 use crate::state::AppState;
 use model::api_token::Scope;
-use model::error::AppError;
+use model::error::{AppError, CodeRow, ErrorCode, Retry};
 use model::id::{ApiTokenId, ProjectId};
 use model::time::Timestamp;
 use store::accounts::api_tokens::StoredApiToken;
@@ -62,7 +60,7 @@ const NOWHERE: [&str; 8] = [
 
 pub(super) fn routes(state: &AppState) -> Router<AppState> {
     let (endpoints, _) = endpoints().split_for_parts();
-    let open = Router::new().route("/api/v1/openapi.json", get(async || Json(description())));
+    let open = Router::new().route("/api/v1/openapi.json", get(described::get_description));
     let open = NOWHERE.iter().fold(open, |router, path| router.route(path, any(no_such_endpoint)));
     let with_token = endpoints
         .route("/mcp", post_service(from_fn(json_rpc::check).layer(mcp::service(state))))
@@ -70,6 +68,7 @@ pub(super) fn routes(state: &AppState) -> Router<AppState> {
         .route("/api/v1/", any(no_such_endpoint))
         .route("/api/v1/{*rest}", any(no_such_endpoint))
         .method_not_allowed_fallback(wrong_method)
+        .layer(from_fn(described::known_fields))
         .layer(from_fn(large_responses::limit))
         // Each route above has both layers: the token is checked before the body is read, and again when it is complete.
         .layer(from_fn_with_state(state.clone(), input::whole_body))
@@ -101,23 +100,28 @@ fn endpoints() -> OpenApiRouter<AppState> {
         .routes(routes!(budgets::list_budgets))
 }
 
-/// The description of the JSON API, in OpenAPI 3.1.
-fn description() -> &'static Value {
-    static DESCRIPTION: LazyLock<Value> = LazyLock::new(|| {
-        let (_, description) = endpoints().split_for_parts();
-        serde_json::to_value(description).unwrap_or_default()
-    });
-    &DESCRIPTION
-}
-
 /// The reference of the JSON API as Markdown, in which `curl` calls the server at `origin`.
 pub fn reference(origin: &str) -> String {
-    api_reference::markdown(description(), origin)
+    format!("{}\n## Errors\n\n{}", api_reference::markdown(described::description(), origin), codes())
+}
+
+/// The table of error codes, as Markdown.
+pub fn codes() -> String {
+    let again = |code: ErrorCode| match code.row().retry {
+        Retry::Never => "no",
+        Retry::After(_) => "after `Retry-After`",
+    };
+    let row = |code: ErrorCode| {
+        let CodeRow { status, meaning, .. } = code.row();
+        format!("| {status} | `{}` | {} | {meaning} |\n", code.as_str(), again(code))
+    };
+    let rows: String = ErrorCode::of_api().map(row).collect();
+    format!("| status | code | the same request again | cause |\n|---|---|---|---|\n{rows}")
 }
 
 #[derive(utoipa::OpenApi)]
 #[openapi(
-    info(title = "Docket", description = "Jobs of a documentation agent, and page views. Send an API token of /account/tokens in the header `Authorization: Bearer dkt_…`. Errors are `application/problem+json` (RFC 9457). Each token can send 60 requests a minute, and 30 at once. Fields and values are only added: ignore fields that you do not know, and treat a value of an enumeration that you do not know as `other`. What is removed is announced by the headers `Deprecation` and `Sunset` for at least 180 days."),
+    info(title = "Docket", description = "Jobs of a documentation agent, and page views. Send an API token of /account/tokens in the header `Authorization: Bearer dkt_…`. Errors are `application/problem+json` (RFC 9457); `code` has one cause each, and `errors` names the parts of the request that are not valid. Fields that an endpoint does not have are refused, in the address and in the body. Each token can send 60 requests a minute, and 30 at once. Fields and values of responses are only added: ignore fields that you do not know, and treat a value of an enumeration that you do not know as `other`. What is removed is announced by the headers `Deprecation` and `Sunset` for at least 180 days."),
     servers((url = "/")),
     components(schemas(ProblemBody)),
     tags((name = "Jobs"), (name = "Page views"), (name = "Pull requests"), (name = "Templates"), (name = "Projects"), (name = "Budgets"), (name = "Token")),
@@ -189,11 +193,15 @@ async fn get_token(Extension(caller): Extension<TokenCaller>) -> Json<Token> {
 #[utoipa::path(get, path = "/api/v1/projects", tag = "Projects",
     responses((status = OK, body = ProjectList, description = "The projects."), ReadErrors))]
 async fn list_projects(Extension(caller): Extension<TokenCaller>) -> Json<ProjectList> {
+    Json(projects_of(&caller))
+}
+
+fn projects_of(caller: &TokenCaller) -> ProjectList {
     let scopes = caller.scopes();
     let projects = caller.projects().into_iter();
     let projects =
         projects.map(|project| TokenProject { id: project.id, name: project.name, scopes: scopes.clone() });
-    Json(ProjectList { projects: projects.collect() })
+    ProjectList { projects: projects.collect() }
 }
 
 async fn no_such_endpoint() -> Problem {
@@ -202,8 +210,7 @@ async fn no_such_endpoint() -> Problem {
 
 async fn wrong_method() -> Problem {
     Problem::new(
-        StatusCode::METHOD_NOT_ALLOWED,
-        "method_not_allowed",
+        ErrorCode::MethodNotAllowed,
         "That method is not allowed here. The header Allow has those that are.",
     )
 }

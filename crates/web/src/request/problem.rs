@@ -9,15 +9,25 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use crate::request::error_response::status_of;
 use model::error::{AppError, ErrorCode, shortened};
+
+/// Of a change that was not stored, because the token became invalid.
+const ACCESS_CHANGED: &str =
+    "This API token, or the access of its owner, changed during the request, and nothing was changed.";
 
 pub const CONTENT_TYPE: &str = "application/problem+json";
 
 /// An extension of responses whose errors have a format of their own: they are not converted.
 #[derive(Clone, Copy)]
 pub struct OwnFormat;
+
+/// The maximum length of the name of a field. A request may have any.
+const FIELD_MAX_CHARS: usize = 100;
 
 /// The maximum size of a body that is converted, in bytes.
 const BODY_MAX_BYTES: usize = 64 * 1024;
@@ -30,8 +40,13 @@ pub struct Problem {
     retry_after: Option<u64>,
 }
 
+/// A code of the table that the JSON API sends. There are no others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct ApiCode(ErrorCode);
+
 /// An error response of the JSON API.
-#[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 #[schema(as = Problem)]
 pub struct ProblemBody {
     /// Always `about:blank`: `code` identifies the problem.
@@ -42,22 +57,37 @@ pub struct ProblemBody {
     status: u16,
     /// What happened and what to do, in one or two sentences.
     detail: String,
-    /// Programs may rely on it.
-    #[schema(value_type = String)]
-    code: Cow<'static, str>,
+    #[schema(inline)]
+    code: ApiCode,
+    /// The parts of the request that are not valid, as far as they are known.
+    errors: Vec<FieldError>,
+}
+
+/// A part of a request that is not valid.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct FieldError {
+    /// A parameter, a header, or a field of the body, such as `limit`, `Idempotency-Key` or `tags[0]`.
+    field: String,
+    /// Why it is not valid.
+    detail: String,
 }
 
 impl Problem {
-    pub fn new(status: StatusCode, code: impl Into<Cow<'static, str>>, detail: impl Into<String>) -> Self {
+    /// With the status of the code. A temporary cause has a `Retry-After`.
+    pub fn new(code: ErrorCode, detail: impl Into<String>) -> Self {
+        let code = ApiCode::from(code);
+        let status = status_of(code.0);
         let title = status.canonical_reason().unwrap_or("Error");
-        let body = ProblemBody {
-            kind: "about:blank",
-            title,
-            status: status.as_u16(),
-            detail: shortened(detail.into()),
-            code: code.into(),
-        };
-        Self { body, retry_after: None }
+        let (status, detail) = (status.as_u16(), shortened(detail.into()));
+        let body = ProblemBody { kind: "about:blank", title, status, detail, code, errors: Vec::new() };
+        Self { body, retry_after: code.0.retry_after().map(u64::from) }
+    }
+
+    /// Names the part of the request that is not valid: a parameter, a header, or a field of the body, such as `tags[0]`.
+    pub fn about(mut self, field: &str) -> Self {
+        let field = short(field);
+        self.body.errors.push(FieldError { field, detail: self.body.detail.clone() });
+        self
     }
 
     /// Tells the client to try again after this time.
@@ -73,14 +103,46 @@ impl Problem {
         &self.body.detail
     }
 
-    pub fn code(&self) -> &str {
-        &self.body.code
+    pub fn code(&self) -> &'static str {
+        self.body.code.0.as_str()
+    }
+
+    /// When to try again, in seconds; `None` if the same request would fail again.
+    pub fn retry_after(&self) -> Option<u64> {
+        self.retry_after
+    }
+
+    pub fn body(&self) -> &ProblemBody {
+        &self.body
     }
 }
 
+impl From<ErrorCode> for ApiCode {
+    fn from(code: ErrorCode) -> Self {
+        Self(code.in_api())
+    }
+}
+
+impl PartialSchema for ApiCode {
+    fn schema() -> RefOr<Schema> {
+        let names = ErrorCode::of_api().map(ErrorCode::as_str);
+        let schema = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names));
+        schema.description(Some("The cause. Programs may rely on it.")).into()
+    }
+}
+
+impl ToSchema for ApiCode {}
+
 impl From<AppError> for Problem {
     fn from(error: AppError) -> Self {
-        Self::new(status_of(error.code), name(error.code), error.message)
+        // Scripts have no session.
+        let detail = match error.code {
+            ErrorCode::Unauthenticated => ACCESS_CHANGED.to_owned(),
+            _ => error.message,
+        };
+        let problem = Self::new(error.code, detail);
+        let problem = error.field.into_iter().fold(problem, |problem, field| problem.about(field));
+        Self { retry_after: error.retry_after.map(u64::from).or(problem.retry_after), ..problem }
     }
 }
 
@@ -110,20 +172,17 @@ pub async fn complete(request: Request, next: Next) -> Response {
     // The transport of MCP names no type.
     let is_text = content_type.is_none_or(|kind| kind.as_bytes().starts_with(b"text/plain"));
     let problem = match serde_json::from_slice::<AppError>(&body) {
-        Ok(error) => Problem::new(parts.status, name(error.code), error.message),
+        Ok(error) if status_of(error.code) == parts.status => error.into(),
+        Ok(error) => Problem::new(code_of(parts.status), error.message),
         Err(_) => {
             let detail =
                 str::from_utf8(&body).ok().map(str::trim_end).filter(|text| is_text && !text.is_empty());
-            Problem::new(
-                parts.status,
-                code_of(parts.status),
-                sentence(detail.unwrap_or("The request failed.")),
-            )
+            Problem::new(code_of(parts.status), sentence(detail.unwrap_or("The request failed.")))
         }
     };
     parts.headers.remove(header::CONTENT_LENGTH);
     parts.headers.remove(header::CONTENT_TYPE);
-    (parts.status, parts.headers, problem).into_response()
+    (problem.status(), parts.headers, problem).into_response()
 }
 
 fn sentence(text: &str) -> Cow<'_, str> {
@@ -135,23 +194,28 @@ pub fn seconds(duration: Duration) -> u64 {
     duration.as_secs() + u64::from(duration.subsec_nanos() > 0)
 }
 
-/// The name of an [`ErrorCode`] on the wire.
-fn name(code: ErrorCode) -> Cow<'static, str> {
-    let name = serde_json::to_value(code).ok().and_then(|name| name.as_str().map(str::to_owned));
-    name.map_or(Cow::Borrowed("internal"), Cow::Owned)
+/// The name of a field without its end, if it is too long.
+fn short(field: &str) -> String {
+    let end = if field.chars().nth(FIELD_MAX_CHARS).is_some() { "…" } else { "" };
+    field.chars().take(FIELD_MAX_CHARS).chain(end.chars()).collect()
 }
 
 /// The code of an error that has only a status.
-fn code_of(status: StatusCode) -> &'static str {
+fn code_of(status: StatusCode) -> ErrorCode {
     match status.as_u16() {
-        403 => "forbidden",
-        404 => "not_found",
-        405 => "method_not_allowed",
-        413 => "too_large",
-        415 => "unsupported_media_type",
-        400..=499 => "bad_input",
-        503 => "database_unavailable",
-        _ => "internal",
+        401 => ErrorCode::InvalidToken,
+        403 => ErrorCode::Forbidden,
+        404 => ErrorCode::NotFound,
+        405 => ErrorCode::MethodNotAllowed,
+        406 => ErrorCode::NotAcceptable,
+        408 => ErrorCode::TooSlow,
+        413 => ErrorCode::TooLarge,
+        415 => ErrorCode::UnsupportedMediaType,
+        421 => ErrorCode::WrongHost,
+        429 => ErrorCode::TooManyRequests,
+        400..=499 => ErrorCode::BadInput,
+        503 => ErrorCode::DatabaseUnavailable,
+        _ => ErrorCode::Internal,
     }
 }
 
@@ -168,7 +232,7 @@ mod tests {
         let body: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
         let expected = serde_json::json!({
             "type": "about:blank", "title": "Not Found", "status": 404, "code": "not_found",
-            "detail": "This project does not exist.",
+            "detail": "This project does not exist.", "errors": [],
         });
         assert_eq!(body, expected);
     }

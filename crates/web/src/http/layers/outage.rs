@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use tokio::sync::Mutex;
 
 use crate::auth::session_store::DatabaseFailed;
-use crate::request::error_response::status_of;
+use crate::request::error_response::{json, status_of};
 use crate::request::forms::accepts_html;
 use crate::state::AppState;
 use model::error::AppError;
@@ -53,8 +53,7 @@ pub(in crate::http) async fn explain(
 }
 
 fn respond(page: bool, error: AppError) -> Response {
-    let status = status_of(error.code);
-    if page { (status, error.message).into_response() } else { (status, axum::Json(error)).into_response() }
+    if page { (status_of(error.code), error.message).into_response() } else { json(&error) }
 }
 
 impl Pulse {

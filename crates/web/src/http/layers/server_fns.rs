@@ -10,7 +10,7 @@ use leptos::server_fn::error::SERVER_FN_ERROR_HEADER;
 use url::form_urlencoded;
 
 use super::Endpoints;
-use crate::request::error_response::status_of;
+use crate::request::error_response::{add_retry_after, status_of};
 use crate::state::AppState;
 use model::error::{AppError, ErrorCode};
 
@@ -30,6 +30,7 @@ pub(super) async fn status_of_error(State(state): State<AppState>, request: Requ
     parts.status = status_of(error.code);
     parts.headers.remove(header::CONTENT_LENGTH);
     parts.headers.remove(header::CONTENT_TYPE);
+    add_retry_after(&mut parts.headers, &error);
     (parts, axum::Json(error)).into_response()
 }
 

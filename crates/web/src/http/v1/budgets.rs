@@ -8,7 +8,7 @@ use super::errors::ReadErrors;
 use crate::auth::bearer::TokenCaller;
 use crate::request::problem::Problem;
 use model::api_token::Scope;
-use model::budget::Meter;
+use model::budget::{AgentLimit, Meter};
 use model::time::Timestamp;
 
 /// The hourly budgets of the token's projects.
@@ -25,8 +25,8 @@ struct ProjectBudgets {
     job_starts: Budget,
     /// With a shared limit, also the job starts.
     follow_ups: Budget,
-    /// `shared` if the platform counts job starts and follow-ups together, otherwise `separate`.
-    agent_limit: &'static str,
+    #[schema(inline)]
+    agent_limit: AgentLimit,
     /// Shared by all projects.
     analytics: Budget,
     /// The number of queued prompts.
@@ -42,11 +42,16 @@ struct Budget {
 }
 
 /// The hourly budgets of the token's projects.
-#[utoipa::path(get, path = "/api/v1/budgets", tag = "Budgets",
+#[utoipa::path(get, path = "/api/v1/budgets", tag = "Budgets", security(("token" = ["jobs:read"])),
     responses((status = OK, body = BudgetList, description = "The budgets."), ReadErrors))]
 pub(super) async fn list_budgets(
     Extension(caller): Extension<TokenCaller>,
 ) -> Result<Json<BudgetList>, Problem> {
+    budgets(&caller).await.map(Json)
+}
+
+/// The budgets of the token's projects.
+pub(super) async fn budgets(caller: &TokenCaller) -> Result<BudgetList, Problem> {
     caller.needs(Scope::JobsRead)?;
     let (owner, governor) = (caller.caller(), &caller.state().governor);
     let mut budgets = Vec::new();
@@ -56,12 +61,12 @@ pub(super) async fn list_budgets(
             project: project.id.to_string(),
             job_starts: figures.creates.into(),
             follow_ups: figures.follow_ups.into(),
-            agent_limit: figures.agent_limit.as_str(),
+            agent_limit: figures.agent_limit,
             analytics: figures.analytics.into(),
             queued: figures.waiting,
         });
     }
-    Ok(Json(BudgetList { budgets }))
+    Ok(BudgetList { budgets })
 }
 
 impl From<Meter> for Budget {

@@ -1,71 +1,123 @@
-//! The errors of the endpoints, for their description.
+//! The errors of the endpoints, for their description. Their codes are those of the table.
+
+use std::collections::BTreeMap;
 
 use utoipa::IntoResponses;
+use utoipa::openapi::content::ContentBuilder;
+use utoipa::openapi::response::{Response, ResponseBuilder};
+use utoipa::openapi::schema::{AllOfBuilder, ObjectBuilder, Type};
+use utoipa::openapi::{Ref, RefOr};
 
-use crate::request::problem::ProblemBody;
+use crate::request::problem::CONTENT_TYPE;
+use model::error::ErrorCode;
+
+/// The codes of every endpoint.
+const ALWAYS: [ErrorCode; 12] = [
+    ErrorCode::BadInput,
+    ErrorCode::MissingToken,
+    ErrorCode::InvalidToken,
+    ErrorCode::Forbidden,
+    ErrorCode::InsufficientScope,
+    ErrorCode::NotFound,
+    ErrorCode::MethodNotAllowed,
+    ErrorCode::WrongHost,
+    ErrorCode::TooManyRequests,
+    ErrorCode::Internal,
+    ErrorCode::Busy,
+    ErrorCode::DatabaseUnavailable,
+];
 
 /// The errors of endpoints that read.
-#[derive(IntoResponses)]
-#[expect(dead_code, reason = "describes responses")]
-pub(super) enum ReadErrors {
-    /// Invalid input.
-    #[response(status = 400, content_type = "application/problem+json")]
-    BadRequest(ProblemBody),
-    /// The token is missing or not valid.
-    #[response(status = 401, content_type = "application/problem+json")]
-    Unauthorized(ProblemBody),
-    /// The scope of the token or the role of its owner does not permit it.
-    #[response(status = 403, content_type = "application/problem+json")]
-    Forbidden(ProblemBody),
-    /// It does not exist, or the token does not include the project.
-    #[response(status = 404, content_type = "application/problem+json")]
-    NotFound(ProblemBody),
-    /// Too many requests with this token. Wait for the seconds in `Retry-After`.
-    #[response(status = 429, content_type = "application/problem+json")]
-    TooManyRequests(ProblemBody),
-    /// Docket is overloaded, or its database does not respond. Try again.
-    #[response(status = 503, content_type = "application/problem+json")]
-    Unavailable(ProblemBody),
+pub(super) struct ReadErrors;
+
+/// The errors of endpoints that search.
+pub(super) struct SearchErrors;
+
+/// The errors of tables that are continued by a cursor.
+pub(super) struct CursorErrors;
+
+/// The errors of the list of jobs, which is continued by a cursor.
+pub(super) struct ChangesErrors;
+
+/// The errors of endpoints that change something.
+pub(super) struct ChangeErrors;
+
+/// The errors of endpoints that send a prompt.
+pub(super) struct PromptErrors;
+
+impl IntoResponses for ReadErrors {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        responses(&[])
+    }
 }
 
-/// The further errors of tables that are continued by a cursor.
-#[derive(IntoResponses)]
-#[expect(dead_code, reason = "describes responses")]
-pub(super) enum CursorErrors {
-    /// The figures changed since the cursor was written. Start again without a cursor.
-    #[response(status = 409, content_type = "application/problem+json")]
-    Conflict(ProblemBody),
+impl IntoResponses for SearchErrors {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        responses(&[ErrorCode::QueryTooSlow])
+    }
 }
 
-/// The further errors of endpoints that change something.
-#[derive(IntoResponses)]
-#[expect(dead_code, reason = "describes responses")]
-pub(super) enum ChangeErrors {
-    /// The state of the job does not permit it.
-    #[response(status = 409, content_type = "application/problem+json")]
-    Conflict(ProblemBody),
+impl IntoResponses for CursorErrors {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        responses(&[ErrorCode::FiguresChanged, ErrorCode::QueryTooSlow])
+    }
 }
 
-/// The further errors of endpoints that send a prompt. Status 429 also means that the hourly budget is spent.
-#[derive(IntoResponses)]
-#[expect(dead_code, reason = "describes responses")]
-pub(super) enum PromptErrors {
-    /// The body did not arrive in time.
-    #[response(status = 408, content_type = "application/problem+json")]
-    Timeout(ProblemBody),
-    /// A prompt with this key is being sent, or the state of the job does not permit it.
-    #[response(status = 409, content_type = "application/problem+json")]
-    Conflict(ProblemBody),
-    /// The body is too large.
-    #[response(status = 413, content_type = "application/problem+json")]
-    TooLarge(ProblemBody),
-    /// The body is not JSON.
-    #[response(status = 415, content_type = "application/problem+json")]
-    UnsupportedMediaType(ProblemBody),
-    /// A request with another body was sent with this key.
-    #[response(status = 422, content_type = "application/problem+json")]
-    IntentReused(ProblemBody),
-    /// Requests are paused, because the platform fails or has no AI credits, and `queue` is not set. Wait for the seconds in `Retry-After`.
-    #[response(status = 502, content_type = "application/problem+json")]
-    Paused(ProblemBody),
+impl IntoResponses for ChangesErrors {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        responses(&[ErrorCode::Conflict, ErrorCode::QueryTooSlow])
+    }
+}
+
+impl IntoResponses for ChangeErrors {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        responses(&[
+            ErrorCode::TooSlow,
+            ErrorCode::Conflict,
+            ErrorCode::TooLarge,
+            ErrorCode::UnsupportedMediaType,
+        ])
+    }
+}
+
+impl IntoResponses for PromptErrors {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        responses(&[
+            ErrorCode::IdempotencyKeyRequired,
+            ErrorCode::TooSlow,
+            ErrorCode::Conflict,
+            ErrorCode::NotAccepted,
+            ErrorCode::UnfilledPlaceholder,
+            ErrorCode::TooLarge,
+            ErrorCode::UnsupportedMediaType,
+            ErrorCode::IntentReused,
+            ErrorCode::BudgetSpent,
+            ErrorCode::QueueFull,
+            ErrorCode::TooManyUnsent,
+            ErrorCode::UpstreamFailed,
+            ErrorCode::UpstreamSlow,
+        ])
+    }
+}
+
+/// A response for each status of the codes that every endpoint has, and of `more`.
+fn responses(more: &[ErrorCode]) -> BTreeMap<String, RefOr<Response>> {
+    let mut by_status: BTreeMap<String, Vec<ErrorCode>> = BTreeMap::new();
+    for code in ALWAYS.iter().chain(more) {
+        by_status.entry(code.status().to_string()).or_default().push(*code);
+    }
+    by_status.into_iter().map(|(status, codes)| (status, response(&codes).into())).collect()
+}
+
+/// A problem with one of these codes.
+fn response(codes: &[ErrorCode]) -> Response {
+    let names = ObjectBuilder::new().schema_type(Type::String);
+    let names = names.enum_values(Some(codes.iter().map(|code| code.as_str())));
+    let narrowed = ObjectBuilder::new().schema_type(Type::Object).property("code", names);
+    let problem = AllOfBuilder::new().item(Ref::from_schema_name("Problem")).item(narrowed);
+    let meanings = codes.iter().map(|code| format!("`{}`: {}.", code.as_str(), code.row().meaning));
+    ResponseBuilder::new()
+        .description(meanings.collect::<Vec<_>>().join(" "))
+        .content(CONTENT_TYPE, ContentBuilder::new().schema(Some(problem)).build())
+        .build()
 }

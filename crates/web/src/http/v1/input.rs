@@ -5,18 +5,20 @@ use std::time::Duration;
 use axum::body::{Bytes, HttpBody};
 use axum::extract::{Extension, FromRequest, FromRequestParts, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, header};
 use axum::middleware::Next;
 use axum::response::Response;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Deserializer};
 use tokio::time::timeout;
+use url::form_urlencoded;
 use utoipa::IntoParams;
 
 use crate::auth::bearer::TokenCaller;
 use crate::http::layers::bodies;
 use crate::request::problem::Problem;
 use crate::state::AppState;
-use model::error::AppError;
+use model::error::{AppError, ErrorCode};
+use model::id::IntentId;
 
 /// In UTF-8. Some programs on Windows write it.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
@@ -35,8 +37,8 @@ pub(super) struct Body<T>(pub(super) T);
 #[into_params(names("Idempotency-Key"), parameter_in = Header)]
 pub(super) struct IdempotencyKey(
     /// Requests with the same key have one effect.
-    #[param(pattern = "^[A-Za-z0-9_-]{1,64}$")]
-    pub(super) String,
+    #[param(value_type = String, pattern = "^[A-Za-z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
+    pub(super) IntentId,
 );
 
 impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Fields<T> {
@@ -44,10 +46,8 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Fields<T> {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let query = parts.uri.query().unwrap_or_default();
-        let fields = serde_urlencoded::from_str(query);
-        fields
-            .map(Self)
-            .map_err(|error| invalid(format!("The fields of the address are not valid: {error}.")))
+        let fields = serde_urlencoded::Deserializer::new(form_urlencoded::parse(query.as_bytes()));
+        decoded(fields, "The fields of the address are not valid").map(Self)
     }
 }
 
@@ -59,9 +59,39 @@ impl<T: DeserializeOwned> FromRequest<AppState> for Body<T> {
         // The layer of all endpoints has received it.
         let whole = whole(request.into_body(), most_bytes(state), PATIENCE).await?;
         let text = str::from_utf8(&whole).map_err(|_| invalid("The body is not UTF-8."))?;
-        serde_json::from_str(text)
-            .map(Self)
-            .map_err(|error| invalid(format!("The body is not valid: {error}.")))
+        let mut body = serde_json::Deserializer::from_str(text);
+        let decoded = decoded(&mut body, "The body is not valid")?;
+        body.end().map_err(|error| invalid(format!("The body is not valid: {error}.")))?;
+        Ok(Self(decoded))
+    }
+}
+
+/// Decodes an input. The problem begins with `what`, and names the field that is not valid.
+pub(super) fn decoded<'de, T, D>(input: D, what: &str) -> Result<T, Problem>
+where
+    T: DeserializeOwned,
+    D: Deserializer<'de>,
+    D::Error: std::fmt::Display,
+{
+    serde_path_to_error::deserialize(input).map_err(|error| {
+        let (path, reason) = (error.path().to_string(), error.inner().to_string());
+        let problem = invalid(format!("{what}: {reason}."));
+        match field_of(&path, &reason) {
+            Some(field) => problem.about(&field),
+            None => problem,
+        }
+    })
+}
+
+/// The field that an error of decoding is about. The path of a field that is missing or repeated is that of its object.
+fn field_of(path: &str, reason: &str) -> Option<String> {
+    let object = if path == "." { "" } else { path };
+    let of_object = ["missing field `", "duplicate field `"];
+    let name = of_object.iter().find_map(|start| reason.strip_prefix(start)?.split('`').next());
+    match (object, name) {
+        ("", name) => name.map(str::to_owned),
+        (object, Some(name)) => Some(format!("{object}.{name}")),
+        (field, None) => Some(field.to_owned()),
     }
 }
 
@@ -79,7 +109,7 @@ pub(super) async fn whole_body(
     }
     if bodies::is_encoded(&parts.headers) {
         let detail = "Send the body without compression: no Content-Encoding is accepted.";
-        return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail));
+        return Err(Problem::new(ErrorCode::UnsupportedMediaType, detail));
     }
     let mut body = Bytes::from(whole(body, most_bytes(&state), PATIENCE).await?);
     caller.must_still_be_valid().await?;
@@ -99,12 +129,12 @@ async fn whole(body: axum::body::Body, most: usize, patience: Duration) -> Resul
     let size = body.size_hint().exact();
     let whole = timeout(patience, bodies::read(body, size, most)).await.map_err(|_| {
         let detail = "The request took too long to arrive. Send it again.";
-        Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", detail)
+        Problem::new(ErrorCode::TooSlow, detail)
     })?;
     let whole = whole.map_err(|_| invalid("The request was interrupted. Send it again."))?;
     whole.ok_or_else(|| {
         let detail = format!("The body is too large: the limit is {} KiB.", most / 1024);
-        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail)
+        Problem::new(ErrorCode::TooLarge, detail)
     })
 }
 
@@ -115,13 +145,13 @@ impl<S: Sync> FromRequestParts<S> for IdempotencyKey {
         let mut keys = parts.headers.get_all("idempotency-key").iter();
         match (keys.next().map(|key| key.to_str()), keys.next()) {
             // The standard writes it in quotes.
-            (Some(Ok(key)), None) => Ok(Self(key.trim().trim_matches('"').to_owned())),
+            (Some(Ok(key)), None) => key.trim().trim_matches('"').parse().map(Self).map_err(invalid),
             _ => Err(Problem::new(
-                StatusCode::BAD_REQUEST,
-                "idempotency_key_required",
+                ErrorCode::IdempotencyKeyRequired,
                 "The header Idempotency-Key is required once: 1 to 64 letters, digits, - or _. A retry must have the same key.",
             )),
         }
+        .map_err(|problem| problem.about("Idempotency-Key"))
     }
 }
 
@@ -155,7 +185,7 @@ fn must_be_json(headers: &HeaderMap) -> Result<(), Problem> {
         return Ok(());
     }
     let detail = "Send the body as JSON, with the header Content-Type: application/json.";
-    Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail))
+    Err(Problem::new(ErrorCode::UnsupportedMediaType, detail))
 }
 
 fn invalid(detail: impl std::fmt::Display) -> Problem {
@@ -176,13 +206,13 @@ mod tests {
         let first = stream::iter([Ok::<_, Infallible>(Bytes::from_static(b"x"))]);
         let body = Body::from_stream(first.chain(stream::pending()));
         let refused = whole(body, 1_000, Duration::from_millis(1)).await;
-        assert_eq!(refused.map_err(|problem| problem.code().to_owned()), Err("too_slow".to_owned()));
+        assert_eq!(refused.map_err(|problem| problem.code()), Err("too_slow"));
     }
 
     #[tokio::test]
     async fn body_that_is_too_large_is_refused() {
         let refused = whole(Body::from("x".repeat(1_001)), 1_000, PATIENCE).await;
-        assert_eq!(refused.map_err(|problem| problem.code().to_owned()), Err("too_large".to_owned()));
+        assert_eq!(refused.map_err(|problem| problem.code()), Err("too_large"));
         assert_eq!(whole(Body::from("x"), 1_000, PATIENCE).await.map_err(drop), Ok(b"x".to_vec()));
     }
 }

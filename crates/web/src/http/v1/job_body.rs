@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use model::job::{DeliveryState, FollowUp, Job, JobState, ReasonCode, RemoteJob};
+use model::job::{DeliveryState, EXCERPT_CHARS, FollowUp, Job, JobState, ReasonCode, RemoteJob};
 use model::links;
 use model::pull_request::{Checks, PullRequest, PullRequestState, Review, WaitingFor};
 use model::time::Timestamp;
@@ -28,8 +28,10 @@ pub(super) struct JobBody {
     reason: Option<String>,
     /// The same for programs; `null` without a cause.
     reason_code: Option<ReasonCode>,
-    /// At most 500 characters in lists.
+    /// At most 280 characters in lists.
     prompt: String,
+    /// Whether `prompt` is cut, which happens only in lists; `…` stands at its end.
+    truncated: bool,
     /// The name of the person who started it.
     author: String,
     /// When Docket saved it.
@@ -69,8 +71,10 @@ pub(super) struct JobBody {
 #[schema(as = FollowUp)]
 pub(super) struct FollowUpBody {
     id: String,
-    /// At most 500 characters in lists.
+    /// At most 280 characters in lists.
     prompt: String,
+    /// Whether `prompt` is cut, which happens only in lists; `…` stands at its end.
+    truncated: bool,
     author: String,
     #[schema(inline)]
     state: DeliveryState,
@@ -129,6 +133,7 @@ impl From<Job> for JobBody {
             reason: job.reason,
             reason_code: job.reason_code,
             prompt: job.prompt,
+            truncated: false,
             author: job.author,
             created_at: job.created_at,
             platform_created_at,
@@ -151,6 +156,16 @@ impl From<Job> for JobBody {
 }
 
 impl JobBody {
+    /// A job of a list, whose texts may be cut.
+    pub(super) fn listed(job: Job) -> Self {
+        let mut job = Self::from(job);
+        job.truncated = is_cut(&job.prompt);
+        for follow_up in job.follow_ups.iter_mut().flatten() {
+            follow_up.truncated = is_cut(&follow_up.prompt);
+        }
+        job
+    }
+
     pub(super) fn set_follow_ups(&mut self, follow_ups: Vec<FollowUpBody>) {
         self.follow_ups = Some(follow_ups);
     }
@@ -161,10 +176,15 @@ impl JobBody {
     }
 }
 
+/// Whether the text of a list is cut: only then is it longer, by the `…` at its end.
+fn is_cut(text: &str) -> bool {
+    text.chars().nth(EXCERPT_CHARS).is_some()
+}
+
 impl From<FollowUp> for FollowUpBody {
     fn from(follow_up: FollowUp) -> Self {
         let FollowUp { id, prompt, author, state, reason, reason_code, created_at, .. } = follow_up;
-        Self { id: id.to_string(), prompt, author, state, reason, reason_code, created_at }
+        Self { id: id.to_string(), prompt, truncated: false, author, state, reason, reason_code, created_at }
     }
 }
 

@@ -13,10 +13,14 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::changed_job::{Changed, ChangedJob, SentFollowUp, SentJob, SentPrompt};
-use super::errors::{ChangeErrors, CursorErrors, PromptErrors, ReadErrors};
+use super::errors::{ChangeErrors, ChangesErrors, PromptErrors, ReadErrors};
 use super::input::{Body, Fields, IdempotencyKey};
 use super::job_body::{FollowUpBody, JobBody};
 use super::long_list::{LongBody, loaded};
+use super::values::{
+    CursorText, In, JobLimit, PagePath, PullRequests, Seconds, Status, TagText, TemplateName, Words,
+    WrittenPage, text, texts,
+};
 use super::version::{IfNoneMatch, KnownVersions, NotModified, Version};
 use crate::auth::bearer::TokenCaller;
 use crate::request::forms::REPLAYED_HEADER;
@@ -30,22 +34,19 @@ use model::error::{AppError, ErrorCode};
 use model::id::{IntentId, JobId, ProjectId, TemplateId};
 use model::job::{Job, JobState, TimelineMark};
 use model::job_query::JobQuery;
+use model::page_path::{PATHS_MAX, Pages, PathsError};
 use model::tag::Tag;
 use model::time::Timestamp;
 use service::jobs::Jobs;
 use service::jobs::find::{FoundJobs, JobsWanted};
 use service::jobs::intent::{Submission, Submitted};
 use service::jobs::replay::{ScriptRequest, ScriptTemplate};
-use service::jobs::waiting::WAIT_MAX;
 use service::response_size::{FREE_MAX_BYTES, Room, json_bytes};
 use store::jobs::archive_and_tags::TAGS_MAX;
 use store::jobs::intents::{NewIntent, Subject};
 use store::jobs::list::PageJobs;
 
 const TAG: &str = "Jobs";
-
-/// When to try again if a queue is full.
-const QUEUE_CHECK: Duration = Duration::from_secs(60);
 
 /// The path of a job.
 #[derive(Deserialize, IntoParams)]
@@ -62,16 +63,22 @@ pub(super) struct OfJob {
 #[into_params(parameter_in = Query)]
 pub(super) struct ListJobs {
     /// A state, or `no-changes`: completed without changes.
-    pub(super) status: Option<String>,
+    #[param(inline)]
+    pub(super) status: Option<Status>,
     /// Words in prompts, follow-ups and names; `#256` finds a pull request.
-    pub(super) q: Option<String>,
+    #[param(inline)]
+    pub(super) q: Option<Words>,
     /// The name of a person.
-    pub(super) author: Option<String>,
-    pub(super) tag: Option<String>,
+    #[param(inline)]
+    pub(super) author: Option<Words>,
+    #[param(inline)]
+    pub(super) tag: Option<Words>,
     /// The path of a page, such as `/guides/auth`.
-    pub(super) page: Option<String>,
-    /// `yes`, `no`, `open`, `draft`, `merged`, `closed`, `waiting` or `conflict`.
-    pub(super) pr: Option<String>,
+    #[param(inline)]
+    pub(super) page: Option<PagePath>,
+    /// Whether there is a pull request, or its state; `waiting` is open and waits for a reviewer, `conflict` is open and cannot be merged.
+    #[param(inline)]
+    pub(super) pr: Option<PullRequests>,
     /// Only jobs created at this time or later, such as `2026-11-01T00:00:00Z`.
     pub(super) created_after: Option<Timestamp>,
     /// Only jobs created before this time.
@@ -81,11 +88,12 @@ pub(super) struct ListJobs {
     /// Whether jobs that are archived in Docket are listed.
     #[param(inline, default = "no")]
     pub(super) archived: Option<Archived>,
-    /// 1 to 100 jobs.
-    #[param(minimum = 1, maximum = 100, default = 50)]
-    pub(super) limit: Option<usize>,
+    /// How many jobs.
+    #[param(inline)]
+    pub(super) limit: Option<JobLimit>,
     /// `next_cursor` of the page before, with the same filters.
-    pub(super) cursor: Option<String>,
+    #[param(inline)]
+    pub(super) cursor: Option<CursorText>,
 }
 
 /// Whether a list has the jobs that are archived in Docket.
@@ -142,11 +150,12 @@ pub(super) struct NewJob {
     #[schema(min_length = 1)]
     pub(super) prompt: Option<String>,
     /// The paths of the pages it is about. Those mentioned in the prompt are added.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts::<WrittenPage, _>")]
+    #[schema(inline, value_type = Vec<WrittenPage>, max_items = 50)]
     pub(super) pages: Vec<String>,
-    /// At most 50.
-    #[serde(default)]
-    #[schema(max_items = 50)]
+    /// Letters, digits, hyphens, underscores, dots and spaces.
+    #[serde(default, deserialize_with = "texts::<TagText, _>")]
+    #[schema(inline, value_type = Vec<TagText>, max_items = 50)]
     pub(super) tags: Vec<String>,
     pub(super) template: Option<TemplateOfJob>,
     /// Whether the prompt is queued if it cannot be sent at once, because the hourly budget is spent, requests are paused or there are no AI credits.
@@ -160,6 +169,8 @@ pub(super) struct NewJob {
 #[serde(deny_unknown_fields)]
 pub(super) struct TemplateOfJob {
     id: Option<String>,
+    #[serde(default, deserialize_with = "text::<TemplateName, _>")]
+    #[schema(inline, value_type = Option<TemplateName>)]
     name: Option<String>,
     /// The values of its placeholders, by name.
     #[serde(default)]
@@ -184,10 +195,9 @@ pub(super) struct NewFollowUp {
 #[into_params(parameter_in = Query)]
 pub(super) struct Wait {
     /// Respond when the job has ended (`ended`), or after this time in seconds. Pending follow-ups are awaited, and so is the work on a follow-up that the
-    /// platform has just accepted.
-    /// Choose less than the limit of your load balancer: `docket job` waits for at most 25 seconds.
-    #[param(minimum = 0, maximum = 60, default = 0)]
-    wait: Option<u64>,
+    /// platform has just accepted. Choose less than the limit of your load balancer: `docket job` waits for at most 25 seconds.
+    #[param(inline)]
+    wait: Option<Seconds>,
 }
 
 /// The jobs of a project, the newest first. Jobs archived in Docket are omitted by default.
@@ -195,8 +205,9 @@ pub(super) struct Wait {
 /// To follow all changes, send `changed_after` and `archived=any`, and keep `next_cursor` when a page is empty: a later request with it and the same
 /// fields has each job that changed since, at least once, with its state, follow-ups, tags and pull request. A job that retention removed is not
 /// reported. After a backup was restored, the cursor is refused (409): start again without one.
-#[utoipa::path(get, path = "/api/v1/projects/{project}/jobs", tag = TAG, params(("project" = String, Path), ListJobs, IfNoneMatch),
-    responses((status = OK, body = JobsPage, description = "A page of jobs.", headers(("ETag" = String, description = "Changes whenever the response may have changed."))), NotModified, ReadErrors, CursorErrors))]
+#[utoipa::path(get, path = "/api/v1/projects/{project}/jobs", tag = TAG, security(("token" = ["jobs:read"])),
+    params(("project" = String, Path), ListJobs, IfNoneMatch),
+    responses((status = OK, body = JobsPage, description = "A page of jobs.", headers(("ETag" = String, description = "Changes whenever the response may have changed."))), NotModified, ChangesErrors))]
 pub(super) async fn list_jobs(
     Extension(caller): Extension<TokenCaller>,
     Path(project): Path<String>,
@@ -219,7 +230,7 @@ pub(super) async fn list_jobs(
         let (service, permit) = (service.clone(), permit.clone());
         async move {
             let jobs = service.listed(&permit, &ids).await?;
-            Ok::<Vec<JobBody>, AppError>(jobs.into_iter().map(JobBody::from).collect())
+            Ok::<Vec<JobBody>, AppError>(jobs.into_iter().map(JobBody::listed).collect())
         }
     });
     let body = LongBody::object(&next, "jobs", items.boxed())?.under(under);
@@ -232,12 +243,12 @@ pub(super) async fn list_jobs(
 /// token and to the project: all tokens of a person share it, and a request with another body is refused (422), whatever differs: the prompt, the
 /// pages, the tags, the template, its values or `queue`. A template and the text that it is filled in to are different requests. Without the scope `jobs:read`, or if a long job cannot be sent
 /// now, the response has only the id and the state.
-#[utoipa::path(post, path = "/api/v1/projects/{project}/jobs", tag = TAG,
+#[utoipa::path(post, path = "/api/v1/projects/{project}/jobs", tag = TAG, security(("token" = ["jobs:write"])),
     params(("project" = String, Path), IdempotencyKey),
     request_body = NewJob,
     responses((status = CREATED, body = inline(SentJob), headers(("Idempotent-Replayed" = bool, description = "`true` if an earlier request with this key was answered; otherwise the header is absent.")), description = "The job is recorded, and its prompt has an outcome: look at `state`. It is also the status if the platform rejected the prompt, or if the outcome is unknown."),
         (status = ACCEPTED, body = inline(SentJob), headers(("Idempotent-Replayed" = bool, description = "`true` if an earlier request with this key was answered; otherwise the header is absent.")), description = "The job is recorded, and its prompt is queued or is still being sent."),
-        ReadErrors, PromptErrors))]
+        PromptErrors))]
 pub(super) async fn start_job(
     Extension(caller): Extension<TokenCaller>,
     Path(project): Path<String>,
@@ -252,7 +263,7 @@ pub(super) async fn start_job(
 }
 
 /// A job. With `wait`, the response is sent when the job has ended, or after that time; earlier if the server restarts.
-#[utoipa::path(get, path = "/api/v1/projects/{project}/jobs/{job}", tag = TAG,
+#[utoipa::path(get, path = "/api/v1/projects/{project}/jobs/{job}", tag = TAG, security(("token" = ["jobs:read"])),
     params(OfJob, Wait, IfNoneMatch),
     responses((status = OK, body = JobBody, description = "The job.", headers(("ETag" = String, description = "Changes whenever the response may have changed."))), NotModified, ReadErrors))]
 pub(super) async fn get_job(
@@ -262,17 +273,16 @@ pub(super) async fn get_job(
     Fields(Wait { wait }): Fields<Wait>,
 ) -> Result<Response, Problem> {
     let readable = readable(&caller, &project)?;
-    if wait.is_some() {
-        get(&caller, &project, &job, wait).await?;
+    if let Some(wait) = wait {
+        get(&caller, &project, &job, wait.get()).await?;
     }
     // Before the job is read: a version that is older than the job costs a request, and one that is newer would hide a change.
-    let id = job.parse().map_err(AppError::from)?;
-    let version = caller.state().jobs.version_of(&readable, &id).await?;
+    let version = caller.state().jobs.version_of(&readable, &id_of(&job)?).await?;
     let version = Version::of(&[readable.as_str(), &job, &version])?;
     if known.has(&version) {
         return Ok(version.not_modified());
     }
-    let response = respond(&caller, StatusCode::OK, get(&caller, &project, &job, None).await?, None).await?;
+    let response = respond(&caller, StatusCode::OK, get(&caller, &project, &job, 0).await?, None).await?;
     Ok(version.mark(response))
 }
 
@@ -280,12 +290,12 @@ pub(super) async fn get_job(
 ///
 /// A key belongs to the owner of the token and to the project, and another body with it is refused, as for jobs. Without the scope `jobs:read`, or if a long job cannot be sent now, the
 /// response has only the id and the states.
-#[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/messages", tag = TAG,
+#[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/messages", tag = TAG, security(("token" = ["jobs:write"])),
     params(OfJob, IdempotencyKey),
     request_body = NewFollowUp,
     responses((status = CREATED, body = inline(SentFollowUp), headers(("Idempotent-Replayed" = bool, description = "`true` if an earlier request with this key was answered; otherwise the header is absent.")), description = "The follow-up is recorded and has an outcome: look at `follow_up_state`. It is also the status if the platform rejected it, or if the outcome is unknown."),
         (status = ACCEPTED, body = inline(SentFollowUp), headers(("Idempotent-Replayed" = bool, description = "`true` if an earlier request with this key was answered; otherwise the header is absent.")), description = "The follow-up is recorded, and is queued or still being sent, whatever the state of others."),
-        ReadErrors, PromptErrors))]
+        PromptErrors))]
 pub(super) async fn send_follow_up(
     Extension(caller): Extension<TokenCaller>,
     Path(OfJob { project, job }): Path<OfJob>,
@@ -299,9 +309,9 @@ pub(super) async fn send_follow_up(
 }
 
 /// Archives a job in Docket: lists omit it. The platform is not informed.
-#[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/archive", tag = TAG,
+#[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/archive", tag = TAG, security(("token" = ["jobs:write"])),
     params(OfJob),
-    responses((status = OK, body = ChangedJob, description = "The job is archived."), ReadErrors, ChangeErrors))]
+    responses((status = OK, body = ChangedJob, description = "The job is archived."), ChangeErrors))]
 pub(super) async fn archive_job(
     Extension(caller): Extension<TokenCaller>,
     Path(of): Path<OfJob>,
@@ -310,9 +320,9 @@ pub(super) async fn archive_job(
 }
 
 /// Restores a job that is archived in Docket.
-#[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/restore", tag = TAG,
+#[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/restore", tag = TAG, security(("token" = ["jobs:write"])),
     params(OfJob),
-    responses((status = OK, body = ChangedJob, description = "The job is not archived."), ReadErrors, ChangeErrors))]
+    responses((status = OK, body = ChangedJob, description = "The job is not archived."), ChangeErrors))]
 pub(super) async fn restore_job(
     Extension(caller): Extension<TokenCaller>,
     Path(of): Path<OfJob>,
@@ -324,42 +334,38 @@ pub(super) async fn restore_job(
 ///
 /// Does nothing if the last prompt is cancelled already: the request may be repeated.
 /// Without the scope `jobs:read`, or if a long job cannot be sent now, the response has only the id and the state.
-#[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/cancel", tag = TAG,
+#[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/cancel", tag = TAG, security(("token" = ["jobs:write"])),
     params(OfJob),
-    responses((status = OK, body = inline(SentJob), description = "The job, whose queued prompts are cancelled."), ReadErrors, ChangeErrors))]
+    responses((status = OK, body = inline(SentJob), description = "The job, whose queued prompts are cancelled."), ChangeErrors))]
 pub(super) async fn cancel_job(
     Extension(caller): Extension<TokenCaller>,
     Path(OfJob { project, job }): Path<OfJob>,
 ) -> Result<Response, Problem> {
-    caller.needs(Scope::JobsWrite)?;
-    let project = caller.project(&project)?;
-    let job = job.parse().map_err(AppError::from)?;
-    let job = caller.state().jobs.cancel_job(caller.caller(), &project, &job).await?;
+    let job = cancel(&caller, &project, &job).await?;
     Ok(respond_to_change(&caller, StatusCode::OK, job, None).await)
 }
 
 impl ListJobs {
     fn parse(self) -> Result<JobsWanted, Problem> {
-        let text = |text: Option<String>| text.unwrap_or_default();
+        let text = |text: Option<Words>| text.map_or_else(String::new, String::from);
         let query = JobQuery {
-            status: text(self.status),
+            status: self.status.map_or_else(String::new, In::name),
             q: text(self.q),
             author: text(self.author),
             tag: text(self.tag),
-            pr: text(self.pr),
+            pr: self.pr.map_or_else(String::new, In::name),
             ..JobQuery::default()
         };
-        let page_jobs = self.limit.map_or(Some(PageJobs::default()), PageJobs::new);
-        let page_jobs = page_jobs.ok_or_else(|| AppError::bad_input("“limit” is 1 to 100."))?;
+        let page_jobs = PageJobs::new(self.limit.unwrap_or_default().get() as usize);
         Ok(JobsWanted {
             query,
-            page: self.page,
+            page: self.page.map(String::from),
             created_from: self.created_after,
             created_before: self.created_before,
             changed_from: self.changed_after,
             archived: self.archived.unwrap_or_default().filter(),
-            page_jobs,
-            cursor: self.cursor,
+            page_jobs: page_jobs.ok_or_else(AppError::internal)?,
+            cursor: self.cursor.map(String::from),
         })
     }
 }
@@ -368,7 +374,7 @@ impl ListJobs {
 pub(super) async fn start(
     caller: &TokenCaller,
     project: &str,
-    intent: String,
+    intent: IntentId,
     new: NewJob,
 ) -> Result<Submitted, Problem> {
     caller.needs(Scope::JobsWrite)?;
@@ -384,7 +390,6 @@ pub(super) async fn start(
         tags: &new.tags,
         queue: new.queue,
     };
-    let intent = intent.parse().map_err(AppError::from)?;
     if let Some(earlier) = jobs.first_answer(&owner.user.id, &intent, &request).await? {
         return Ok(earlier);
     }
@@ -393,18 +398,26 @@ pub(super) async fn start(
         (Some(prompt), None) => (prompt, None),
         (prompt, Some(template)) => {
             let id = template.find(jobs, &project).await?;
-            (jobs.filled(&project, &id, prompt, &template.values).await?, Some(id))
+            let filled = jobs.filled(&project, &id, prompt, &template.values).await;
+            (filled.map_err(in_field("template.values"))?, Some(id))
         }
-        (None, None) => return Err(AppError::bad_input("A job needs a “prompt” or a “template”.").into()),
+        (None, None) => {
+            let missing = AppError::bad_input("A job needs a “prompt” or a “template”.");
+            return Err(missing.about("prompt").into());
+        }
     };
-    let prompt = Prompt::parse(&text, jobs.prompt_max()).map_err(AppError::from)?;
-    let pages = jobs.each_written_page(&project, &new.pages).map_err(AppError::from)?;
+    let prompt = Prompt::parse(&text, jobs.prompt_max()).map_err(in_field("prompt"))?;
+    let pages = pages(jobs, &project, &new.pages)?;
     let subject = Subject::NewJob { template, retry_of: None, tags };
     let intent = NewIntent { pages, subject, ..NewIntent::new_job(project.clone(), intent, prompt) };
     submit(caller, hashed(intent, &request), new.queue).await
 }
 
 impl TemplateOfJob {
+    pub(super) fn new(id: Option<String>, name: Option<String>, values: BTreeMap<String, String>) -> Self {
+        Self { id, name, values }
+    }
+
     fn as_sent(&self) -> ScriptTemplate<'_> {
         ScriptTemplate { id: self.id.as_deref(), name: self.name.as_deref(), values: &self.values }
     }
@@ -412,19 +425,51 @@ impl TemplateOfJob {
     /// Its id.
     async fn find(&self, jobs: &Jobs, project: &ProjectId) -> Result<TemplateId, AppError> {
         match (&self.id, &self.name) {
-            (Some(id), None) => Ok(id.parse()?),
+            (Some(id), None) => id.parse().map_err(in_field("template.id")),
             (None, Some(name)) => jobs.template_named(project, name).await,
-            _ => Err(AppError::bad_input("A “template” needs an “id” or a “name”, and not both.")),
+            _ => {
+                let wrong = AppError::bad_input("A “template” needs an “id” or a “name”, and not both.");
+                Err(wrong.about("template"))
+            }
         }
     }
 }
 
 /// The tags of a new job.
-fn tags(texts: &[String]) -> Result<Vec<Tag>, AppError> {
+fn tags(texts: &[String]) -> Result<Vec<Tag>, Problem> {
     if texts.len() > TAGS_MAX as usize {
-        return Err(AppError::bad_input(format!("A job can have at most {TAGS_MAX} tags.")));
+        let too_many = AppError::bad_input(format!("A job can have at most {TAGS_MAX} tags."));
+        return Err(too_many.about("tags").into());
     }
-    texts.iter().map(|text| Ok(nfc(text).parse()?)).collect()
+    let tag = |(index, text): (usize, &String)| {
+        let tag = nfc(text).parse().map_err(AppError::from);
+        tag.map_err(|error| Problem::from(error).about(&format!("tags[{index}]")))
+    };
+    texts.iter().enumerate().map(tag).collect()
+}
+
+/// The pages of a new job.
+fn pages(jobs: &Jobs, project: &ProjectId, texts: &[String]) -> Result<Pages, AppError> {
+    if texts.len() > PATHS_MAX {
+        return Err(AppError::from(PathsError::TooMany).about("pages"));
+    }
+    jobs.each_written_page(project, texts).map_err(in_field("pages"))
+}
+
+/// The error of a field.
+fn in_field<E: Into<AppError>>(field: &'static str) -> impl Fn(E) -> AppError {
+    move |error| {
+        let error = error.into();
+        match error.code {
+            ErrorCode::BadInput | ErrorCode::UnfilledPlaceholder => error.about(field),
+            _ => error,
+        }
+    }
+}
+
+/// The id of a job in a path, or in the arguments of a tool.
+fn id_of(job: &str) -> Result<JobId, AppError> {
+    job.parse().map_err(in_field("job"))
 }
 
 /// A page of jobs, which ends early if a further one does not fit into `room`.
@@ -442,7 +487,7 @@ pub(super) async fn find(
         // A job that was removed meanwhile is skipped.
         for id in ids {
             if let Some(job) = listed.next_if(|job| job.id == *id) {
-                let job = JobBody::from(job);
+                let job = JobBody::listed(job);
                 if !room.takes(&job) && !jobs.is_empty() {
                     break 'page;
                 }
@@ -468,19 +513,11 @@ async fn found(caller: &TokenCaller, project: &str, wanted: ListJobs) -> Result<
     Ok(Found { jobs, permit: Arc::new(permit) })
 }
 
-/// A job, at its end or after `wait` seconds.
-pub(super) async fn get(
-    caller: &TokenCaller,
-    project: &str,
-    job: &str,
-    wait: Option<u64>,
-) -> Result<Job, Problem> {
+/// A job, at its end or after `wait` seconds, which are bounded by the type of the input.
+pub(super) async fn get(caller: &TokenCaller, project: &str, job: &str, wait: u32) -> Result<Job, Problem> {
     let project = readable(caller, project)?;
-    let wait = Duration::from_secs(wait.unwrap_or_default());
-    if wait > WAIT_MAX {
-        return Err(AppError::bad_input("“wait” is at most 60 seconds.").into());
-    }
-    let (owner, job) = (caller.caller(), job.parse().map_err(AppError::from)?);
+    let wait = Duration::from_secs(wait.into());
+    let (owner, job) = (caller.caller(), id_of(job)?);
     Ok(caller.state().jobs.get_after_end(&project, &job, &owner.user.id, wait).await?)
 }
 
@@ -489,13 +526,12 @@ pub(super) async fn follow_up(
     caller: &TokenCaller,
     project: &str,
     job: String,
-    intent: String,
+    intent: IntentId,
     new: NewFollowUp,
 ) -> Result<(Submitted, SentPrompt), Problem> {
     caller.needs(Scope::JobsWrite)?;
     let project = caller.project(project)?;
-    let key = intent.parse().map_err(AppError::from)?;
-    let submitted = follow_up_once(caller, &project, job, &key, new).await?;
+    let submitted = follow_up_once(caller, &project, job, &intent, new).await?;
     let sent = caller.state().jobs.sent_follow_up(&submitted).await?;
     Ok((submitted, sent.into()))
 }
@@ -522,8 +558,8 @@ async fn follow_up_once(
     if let Some(earlier) = jobs.first_answer(&owner.user.id, key, &request).await? {
         return Ok(earlier);
     }
-    let prompt = Prompt::parse(&new.prompt, jobs.prompt_max()).map_err(AppError::from)?;
-    let id = job.parse().map_err(AppError::from)?;
+    let prompt = Prompt::parse(&new.prompt, jobs.prompt_max()).map_err(in_field("prompt"))?;
+    let id = id_of(&job)?;
     let intent = NewIntent::follow_up(project.clone(), id, key.clone(), prompt);
     submit(caller, hashed(intent, &request), new.queue).await
 }
@@ -534,30 +570,17 @@ fn hashed(intent: NewIntent, request: &ScriptRequest<'_>) -> NewIntent {
     NewIntent { may_queue: request.queue, request_hash, body_hash, ..intent }
 }
 
-/// Submits a prompt. If the hourly budget is spent or requests are paused, the problem tells when the next prompt is possible.
+/// Cancels the queued prompts of a job.
+pub(super) async fn cancel(caller: &TokenCaller, project: &str, job: &str) -> Result<Job, Problem> {
+    caller.needs(Scope::JobsWrite)?;
+    let project = caller.project(project)?;
+    Ok(caller.state().jobs.cancel_job(caller.caller(), &project, &id_of(job)?).await?)
+}
+
+/// Submits a prompt.
 async fn submit(caller: &TokenCaller, intent: NewIntent, queue: bool) -> Result<Submitted, Problem> {
-    let (state, project) = (caller.state(), intent.project.clone());
-    let is_follow_up = intent.followed_up().is_some();
     let submission = Submission { intent, queue, warns_if_similar: false, warns_if_unfilled: false };
-    let error = match state.jobs.submit(caller.caller(), submission).await {
-        Ok(submitted) => return Ok(submitted),
-        Err(error) => error,
-    };
-    match error.code {
-        ErrorCode::BudgetSpent => {}
-        ErrorCode::UpstreamFailed => {
-            let scope = GovernedScope::of_message(&project, i64::from(is_follow_up));
-            let until = state.governor.prompt_paused_until(&scope).await?;
-            let wait = until.map_or(QUEUE_CHECK, |at| at.since(state.clock.now()));
-            return Err(Problem::from(error).with_retry_after(wait));
-        }
-        _ => return Err(error.into()),
-    }
-    let budgets = state.governor.budgets(&project, &caller.caller().reader()).await?.budgets;
-    let meter = if is_follow_up { budgets.follow_ups } else { budgets.creates };
-    let now = state.clock.now();
-    let wait = meter.next_fits_at.map_or(QUEUE_CHECK, |at| at.since(now));
-    Err(Problem::from(error).with_retry_after(wait))
+    Ok(caller.state().jobs.submit(caller.caller(), submission).await?)
 }
 
 /// Archives or restores a job. Does nothing if it is done already.
@@ -568,7 +591,7 @@ async fn mark(
 ) -> Result<Json<ChangedJob>, Problem> {
     caller.needs(Scope::JobsWrite)?;
     let project: ProjectId = caller.project(&project)?;
-    let (jobs, job): (_, JobId) = (&caller.state().jobs, job.parse().map_err(AppError::from)?);
+    let (jobs, job) = (&caller.state().jobs, id_of(&job)?);
     // A job of another project is missing.
     jobs.get(&project, &job).await?;
     jobs.mark(mark, caller.caller(), &project, job.clone().into()).await?;

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::input::{accepts_json, is_json};
 use crate::request::problem::{OwnFormat, Problem};
+use model::error::ErrorCode as AppErrorCode;
 
 /// What `rmcp` requires of each client. Its answers are JSON whatever else a client accepts.
 const ACCEPT_OF_RMCP: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
@@ -44,7 +45,7 @@ pub(super) async fn check(request: Request, next: Next) -> Response {
 
 fn not_acceptable() -> Problem {
     let detail = "The answer is JSON. The header Accept must permit application/json.";
-    Problem::new(StatusCode::NOT_ACCEPTABLE, "not_acceptable", detail)
+    Problem::new(AppErrorCode::NotAcceptable, detail)
 }
 
 /// The methods that `rmcp` answers. It takes a request whose parameters it cannot read for one with an unknown method.

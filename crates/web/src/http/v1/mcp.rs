@@ -16,22 +16,26 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use self::arguments::{
-    FallingPagesInput, GetJobInput, ListJobsInput, PageViewsInput, SendFollowUpInput, StartJobInput,
+    CancelJobInput, FallingPagesInput, GetJobInput, ListJobsInput, ListTemplatesInput, NoInput,
+    PageViewsInput, SendFollowUpInput, StartJobInput, TemplateInput,
 };
 use super::changed_job::{Changed, ChangedJob, SentPrompt};
+use super::input::decoded;
 use super::job_body::JobBody;
-use super::jobs::{self, ListJobs, NewFollowUp, NewJob};
+use super::jobs::{self, ListJobs, NewFollowUp, NewJob, TemplateOfJob};
 use super::page_views::{self, ListPageViews, PageViewsPage};
+use super::{budgets, projects_of, templates};
 use crate::auth::bearer::TokenCaller;
 use crate::http::layers::bodies;
-use crate::request::problem::Problem;
+use crate::request::problem::{Problem, ProblemBody};
 use crate::state::AppState;
 use model::analytics::days::Days;
 use model::api_token::Scope;
-use model::error::{AppError, shortened};
+use model::day::DayRange;
+use model::error::{AppError, ErrorCode, shortened};
 use model::job::Job;
 use model::links;
 use service::response_size::{Room, fits_into_free_tool_result, fits_into_tool_result};
@@ -62,50 +66,96 @@ pub(super) fn service(state: &AppState) -> StreamableHttpService<Tools, NeverSes
 #[derive(Clone, Copy)]
 pub(super) struct Tools;
 
-/// The scope of a tool, its name, and what it does.
+/// A tool, and what it needs and does.
 struct ToolKind {
     name: &'static str,
     description: &'static str,
-    scope: Scope,
+    /// `None`: any token may call it.
+    scope: Option<Scope>,
+    effect: Effect,
     schema: fn() -> Result<Arc<JsonObject>, String>,
 }
 
-const TOOLS: [ToolKind; 6] = [
+/// What a call changes. A call that is repeated with the same arguments changes nothing more: prompts have an idempotency key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    Nothing,
+    /// The platform gets a prompt, and adds changes of the documentation.
+    SendsPrompt,
+    /// What a person queued is not sent.
+    Cancels,
+}
+
+const TOOLS: [ToolKind; 10] = [
+    ToolKind {
+        name: "list_projects",
+        description: "List the projects of the token, with the scopes that it has there. Other tools need the id of a project.",
+        scope: None,
+        effect: Effect::Nothing,
+        schema: arguments::schema::<NoInput>,
+    },
     ToolKind {
         name: "list_jobs",
-        description: "List the jobs of a project, the newest first.",
-        scope: Scope::JobsRead,
+        description: "List the jobs of a project, the newest first. Long prompts are cut, and marked as truncated.",
+        scope: Some(Scope::JobsRead),
+        effect: Effect::Nothing,
         schema: arguments::schema::<ListJobsInput>,
     },
     ToolKind {
         name: "get_job",
-        description: "Get a job with its state and pull request; can wait up to 60 seconds for its end.",
-        scope: Scope::JobsRead,
+        description: "Get a job with its state and pull request; can wait up to 45 seconds for its end.",
+        scope: Some(Scope::JobsRead),
+        effect: Effect::Nothing,
         schema: arguments::schema::<GetJobInput>,
     },
     ToolKind {
+        name: "list_templates",
+        description: "List the templates of a project, with their placeholders. start_job can start a job from one.",
+        scope: Some(Scope::JobsRead),
+        effect: Effect::Nothing,
+        schema: arguments::schema::<ListTemplatesInput>,
+    },
+    ToolKind {
+        name: "list_budgets",
+        description: "List the hourly budgets of all projects of the token: how many job starts and follow-ups are left.",
+        scope: Some(Scope::JobsRead),
+        effect: Effect::Nothing,
+        schema: arguments::schema::<NoInput>,
+    },
+    ToolKind {
         name: "start_job",
-        description: "Start a job: the documentation agent edits the documentation and opens a pull request. Uses the hourly budget. A \
-            retry must have the same idempotency key.",
-        scope: Scope::JobsWrite,
+        description: "Start a job from a prompt or a template: the documentation agent edits the documentation and opens a pull request. \
+            Uses the hourly budget. A retry must have the same idempotency key.",
+        scope: Some(Scope::JobsWrite),
+        effect: Effect::SendsPrompt,
         schema: arguments::schema::<StartJobInput>,
     },
     ToolKind {
         name: "send_follow_up",
         description: "Send a follow-up prompt to a job. Uses the hourly budget. A retry must have the same idempotency key.",
-        scope: Scope::JobsWrite,
+        scope: Some(Scope::JobsWrite),
+        effect: Effect::SendsPrompt,
         schema: arguments::schema::<SendFollowUpInput>,
+    },
+    ToolKind {
+        name: "cancel_job",
+        description: "Cancel the queued prompts of a job. What was sent to the documentation agent cannot be cancelled.",
+        scope: Some(Scope::JobsWrite),
+        effect: Effect::Cancels,
+        schema: arguments::schema::<CancelJobInput>,
     },
     ToolKind {
         name: "page_views",
         description: "Page views by page in a range of days, split into people and AI agents, the most viewed page first.",
-        scope: Scope::AnalyticsRead,
+        scope: Some(Scope::AnalyticsRead),
+        effect: Effect::Nothing,
         schema: arguments::schema::<PageViewsInput>,
     },
     ToolKind {
         name: "falling_pages",
         description: "The ten pages whose views fell most against the days before, also those that lost all, and how many fell (pages_total); every day of both periods must be in the history.",
-        scope: Scope::AnalyticsRead,
+        scope: Some(Scope::AnalyticsRead),
+        effect: Effect::Nothing,
         schema: arguments::schema::<FallingPagesInput>,
     },
 ];
@@ -124,7 +174,7 @@ impl ServerHandler for Tools {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let caller = caller(&context)?;
-        let permitted = TOOLS.iter().filter(|tool| caller.may(tool.scope));
+        let permitted = TOOLS.iter().filter(|tool| tool.scope.is_none_or(|scope| caller.may(scope)));
         let tools: Result<Vec<Tool>, ErrorData> = permitted.map(ToolKind::described).collect();
         Ok(ListToolsResult::with_all_items(tools?))
     }
@@ -147,7 +197,7 @@ impl ServerHandler for Tools {
             Err(CallError::NoSuchTool(error)) => return Err(error),
             Err(CallError::Problem(problem)) => {
                 caller.note_problem(&problem);
-                CallToolResult::error(vec![ContentBlock::text(problem.detail())]).into()
+                refused(&problem).into()
             }
         })
     }
@@ -164,13 +214,18 @@ async fn call(caller: &TokenCaller, tool: &str, input: Value) -> Result<JsonObje
     let result = match tool {
         "list_jobs" => list_jobs(caller, input).await,
         "get_job" => get_job(caller, input).await,
+        "list_projects" => list_projects(caller, input),
+        "list_templates" => list_templates(caller, input).await,
+        "list_budgets" => list_budgets(caller, input).await,
+        "cancel_job" => cancel_job(caller, input).await,
         "start_job" => start_job(caller, input).await,
         "send_follow_up" => send_follow_up(caller, input).await,
         "page_views" => list_page_views(caller, input).await,
         "falling_pages" => falling_pages(caller, input).await,
         name => {
             let message = shortened(format!("There is no tool {name}."));
-            return Err(CallError::NoSuchTool(ErrorData::invalid_params(message, None)));
+            let code = json!({"code": ErrorCode::NotFound.as_str()});
+            return Err(CallError::NoSuchTool(ErrorData::invalid_params(message, Some(code))));
         }
     };
     result.map_err(CallError::Problem)
@@ -179,9 +234,11 @@ async fn call(caller: &TokenCaller, tool: &str, input: Value) -> Result<JsonObje
 impl ToolKind {
     fn described(&self) -> Result<Tool, ErrorData> {
         let schema = (self.schema)().map_err(|error| ErrorData::internal_error(error, None))?;
-        let writes = self.scope == Scope::JobsWrite;
-        let annotations =
-            ToolAnnotations::from_raw(None, Some(!writes), Some(false), Some(true), Some(writes));
+        let annotations = ToolAnnotations::new()
+            .read_only(self.effect == Effect::Nothing)
+            .destructive(self.effect == Effect::Cancels)
+            .idempotent(true)
+            .open_world(self.effect == Effect::SendsPrompt);
         Ok(Tool::new(self.name, self.description, schema).with_annotations(annotations))
     }
 }
@@ -197,10 +254,30 @@ fn caller(context: &RequestContext<RoleServer>) -> Result<TokenCaller, ErrorData
 fn marked(result: JsonObject) -> CallToolResult {
     let value = Value::Object(result);
     if !fits_into_tool_result(&value) {
-        return CallToolResult::error(vec![ContentBlock::text(TOO_LARGE)]);
+        return refused(&Problem::new(ErrorCode::ResultTooLarge, TOO_LARGE));
     }
     let mut result = CallToolResult::success(vec![ContentBlock::text(format!("{UNTRUSTED}\n{value}"))]);
     result.structured_content = Some(value);
+    result
+}
+
+/// The structured content of an error.
+#[derive(Serialize)]
+struct ToolError<'a> {
+    #[serde(flatten)]
+    problem: &'a ProblemBody,
+    /// When to try again, in seconds; null if the same call would fail again.
+    retry_after: Option<u64>,
+}
+
+/// The result of a call that is refused: in words, and structured as the JSON API has it.
+fn refused(problem: &Problem) -> CallToolResult {
+    let again = problem.retry_after().map(|seconds| format!(", retry_after: {seconds} s"));
+    let code = format!("code: {}{}", problem.code(), again.unwrap_or_default());
+    let texts = [problem.detail().to_owned(), code].map(ContentBlock::text);
+    let mut result = CallToolResult::error(texts.into());
+    let error = ToolError { problem: problem.body(), retry_after: problem.retry_after() };
+    result.structured_content = serde_json::to_value(error).ok();
     result
 }
 
@@ -209,6 +286,8 @@ fn marked(result: JsonObject) -> CallToolResult {
 struct WithoutTexts {
     #[serde(flatten)]
     job: Changed<ChangedJob>,
+    /// The texts are missing.
+    truncated: bool,
     /// The path of its page in Docket.
     path: String,
 }
@@ -244,9 +323,14 @@ struct PageViewsResult {
     next_offset: Option<u64>,
 }
 
+impl From<TemplateInput> for TemplateOfJob {
+    fn from(TemplateInput { id, name, values }: TemplateInput) -> Self {
+        Self::new(id, name.map(String::from), values.unwrap_or_default())
+    }
+}
+
 fn parsed<T: DeserializeOwned>(input: Value) -> Result<T, Problem> {
-    serde_json::from_value(input)
-        .map_err(|error| AppError::bad_input(format!("The arguments are not valid: {error}.")).into())
+    decoded(input, "The arguments are not valid")
 }
 
 /// The protocol requires that it is an object.
@@ -262,13 +346,14 @@ fn written(result: impl Serialize) -> Result<JsonObject, Problem> {
 
 async fn list_jobs(caller: &TokenCaller, input: Value) -> Result<JsonObject, Problem> {
     let ListJobsInput { project, status, q, limit, cursor } = parsed(input)?;
-    let wanted = ListJobs { status, q, limit: limit.or(Some(20)), cursor, ..ListJobs::default() };
+    let limit = Some(limit.unwrap_or_default().into());
+    let wanted = ListJobs { status, q, limit, cursor, ..ListJobs::default() };
     written(jobs::find(caller, &project, wanted, &mut Room::of_tool()).await?)
 }
 
 async fn get_job(caller: &TokenCaller, input: Value) -> Result<JsonObject, Problem> {
     let GetJobInput { project, job, wait, follow_ups_before } = parsed(input)?;
-    let mut job = jobs::get(caller, &project, &job, wait).await?;
+    let mut job = jobs::get(caller, &project, &job, wait.unwrap_or_default().get()).await?;
     if let Some(before) = follow_ups_before {
         let service = &caller.state().jobs;
         (job.follow_ups, job.earlier_follow_ups) =
@@ -285,16 +370,17 @@ fn changed(caller: &TokenCaller, job: Job, follow_up: Option<SentPrompt>) -> Res
         return written(short);
     }
     let path = links::job(job.project.as_str(), job.id.as_str());
-    let short = WithoutTexts { job: short, path };
+    let short = WithoutTexts { job: short, truncated: true, path };
     let whole = JobResult::within(Room::of_changing_tool(), job);
     let whole = Changed { job: whole, follow_up };
     if fits_into_free_tool_result(&whole) { written(whole) } else { written(short) }
 }
 
 async fn start_job(caller: &TokenCaller, input: Value) -> Result<JsonObject, Problem> {
-    let StartJobInput { project, prompt, pages, idempotency_key, queue } = parsed(input)?;
-    let (pages, queue) = (pages.unwrap_or_default(), queue.unwrap_or_default());
-    let new = NewJob { prompt: Some(prompt), pages, queue, ..NewJob::default() };
+    let StartJobInput { project, prompt, template, pages, idempotency_key, queue } = parsed(input)?;
+    let pages = pages.unwrap_or_default().into_iter().map(String::from).collect();
+    let (template, queue) = (template.map(TemplateOfJob::from), queue.unwrap_or_default());
+    let new = NewJob { prompt, template, pages, queue, ..NewJob::default() };
     let job = jobs::start(caller, &project, idempotency_key, new).await?.job;
     changed(caller, job, None)
 }
@@ -304,6 +390,27 @@ async fn send_follow_up(caller: &TokenCaller, input: Value) -> Result<JsonObject
     let new = NewFollowUp { prompt, queue: queue.unwrap_or_default() };
     let (submitted, sent) = jobs::follow_up(caller, &project, job, idempotency_key, new).await?;
     changed(caller, submitted.job, Some(sent))
+}
+
+async fn cancel_job(caller: &TokenCaller, input: Value) -> Result<JsonObject, Problem> {
+    let CancelJobInput { project, job } = parsed(input)?;
+    let job = jobs::cancel(caller, &project, &job).await?;
+    changed(caller, job, None)
+}
+
+fn list_projects(caller: &TokenCaller, input: Value) -> Result<JsonObject, Problem> {
+    let NoInput {} = parsed(input)?;
+    written(projects_of(caller))
+}
+
+async fn list_templates(caller: &TokenCaller, input: Value) -> Result<JsonObject, Problem> {
+    let ListTemplatesInput { project } = parsed(input)?;
+    written(templates::cut(caller, &project, Room::of_tool()).await?)
+}
+
+async fn list_budgets(caller: &TokenCaller, input: Value) -> Result<JsonObject, Problem> {
+    let NoInput {} = parsed(input)?;
+    written(budgets::budgets(caller).await?)
 }
 
 async fn list_page_views(caller: &TokenCaller, input: Value) -> Result<JsonObject, Problem> {
@@ -320,8 +427,11 @@ async fn falling_pages(caller: &TokenCaller, input: Value) -> Result<JsonObject,
     let project = caller.project(&project)?;
     let state = &caller.state();
     let today = state.today();
-    let days = Days::new(from, to, today).map_err(AppError::from)?;
-    let range = days.until(today).map_err(AppError::from)?;
+    let days = Days::new(from, to, today).map_err(|error| AppError::from(error).about("from"))?;
+    let range = days.until(today).map_err(|error| AppError::from(error).about("from"))?;
     let _permit = caller.caller().query_permit().await?;
-    written(state.analytics.falling_pages(&project, range).await?)
+    let found = state.analytics.falling_pages(&project, range).await;
+    // Days before the retention never come.
+    let needed = DayRange::spanning(range.from().plus_days(-range.days()), range.to()).unwrap_or(range);
+    written(found.map_err(|error| state.history.not_fetchable(needed, error))?)
 }

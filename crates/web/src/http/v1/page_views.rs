@@ -7,12 +7,12 @@ use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::errors::{CursorErrors, ReadErrors};
+use super::errors::{CursorErrors, SearchErrors};
 use super::input::Fields;
 use super::long_list::{LongBody, loaded};
+use super::values::{CursorText, In, Offset, PageOrder, PagePath, RowLimit, Words};
 use crate::auth::bearer::TokenCaller;
 use crate::request::problem::Problem;
-use model::analytics::choice::{Order, Sort};
 use model::analytics::days::Days;
 use model::analytics::pages::PageRow;
 use model::api_token::Scope;
@@ -20,7 +20,7 @@ use model::day::{Day, DayRange};
 use model::error::AppError;
 use model::id::ProjectId;
 use model::page_views::{PageViews, ViewCounts};
-use model::paging::Paging;
+use model::paging::{PageLimit, Paging};
 use model::time::Timestamp;
 use service::analytics::cursor::PageCursors;
 use service::analytics::stored::{CountedDay, Coverage, StoredPages};
@@ -39,18 +39,21 @@ pub(super) struct ListPageViews {
     /// The last day (UTC, inclusive); by default today.
     pub(super) to: Option<Day>,
     /// A part of the path, ignoring the case of ASCII letters.
-    pub(super) q: Option<String>,
-    /// `total` (the default), `human`, `ai`, `share` (of AI) or `path`; with `-` before it in reverse order.
-    pub(super) sort: Option<String>,
-    /// 1 to 250 pages.
-    #[param(minimum = 1, maximum = 250, default = 50)]
-    pub(super) limit: Option<i64>,
+    #[param(inline)]
+    pub(super) q: Option<Words>,
+    /// By default `total`; `share` is that of AI, and `-` stands for the reverse order.
+    #[param(inline)]
+    pub(super) sort: Option<PageOrder>,
+    /// How many pages.
+    #[param(inline)]
+    pub(super) limit: Option<RowLimit>,
     /// The number of pages to skip.
-    #[param(minimum = 0, default = 0)]
-    pub(super) offset: Option<i64>,
+    #[param(inline)]
+    pub(super) offset: Option<Offset>,
     /// `next_cursor` of the page before, with the same filters and with `from` and `to` of that page; without `offset`. If the figures changed
-    /// since, the problem is `conflict`: start again without a cursor.
-    pub(super) cursor: Option<String>,
+    /// since, the problem is `figures_changed`: start again without a cursor.
+    #[param(inline)]
+    pub(super) cursor: Option<CursorText>,
 }
 
 /// The pages of a project with their views.
@@ -96,7 +99,8 @@ pub(super) struct ListDailyPageViews {
     /// The last day (UTC, inclusive); by default today.
     to: Option<Day>,
     /// A page, such as `/guides/auth`, or a folder, such as `/guides/*`; by default the whole project.
-    path: Option<String>,
+    #[param(inline)]
+    path: Option<PagePath>,
 }
 
 /// Views by day.
@@ -129,8 +133,9 @@ struct DayOfViews {
 }
 
 /// Page views of a range, from the daily history.
-#[utoipa::path(get, path = "/api/v1/projects/{project}/page-views", tag = TAG, params(("project" = String, Path), ListPageViews),
-    responses((status = OK, body = PageViewsPage, description = "The page views."), ReadErrors, CursorErrors))]
+#[utoipa::path(get, path = "/api/v1/projects/{project}/page-views", tag = TAG, security(("token" = ["analytics:read"])),
+    params(("project" = String, Path), ListPageViews),
+    responses((status = OK, body = PageViewsPage, description = "The page views."), CursorErrors))]
 pub(super) async fn list_page_views(
     Extension(caller): Extension<TokenCaller>,
     Path(project): Path<String>,
@@ -166,9 +171,9 @@ impl PageViewsPage {
 }
 
 /// Page views by day, from the daily history.
-#[utoipa::path(get, path = "/api/v1/projects/{project}/page-views/daily", tag = TAG,
+#[utoipa::path(get, path = "/api/v1/projects/{project}/page-views/daily", tag = TAG, security(("token" = ["analytics:read"])),
     params(("project" = String, Path), ListDailyPageViews),
-    responses((status = OK, body = DailyPageViews, description = "The page views by day."), ReadErrors))]
+    responses((status = OK, body = DailyPageViews, description = "The page views by day."), SearchErrors))]
 pub(super) async fn list_daily_page_views(
     Extension(caller): Extension<TokenCaller>,
     Path(project): Path<String>,
@@ -178,10 +183,13 @@ pub(super) async fn list_daily_page_views(
     let project = caller.project(&project)?;
     let state = &caller.state();
     let today = state.today();
-    let range = Days::new(wanted.from, wanted.to, today).map_err(AppError::from)?.range();
-    let range = range.until(today).ok_or_else(|| AppError::bad_input("These days are in the future."))?;
+    let range =
+        Days::new(wanted.from, wanted.to, today).map_err(|error| AppError::from(error).about("from"))?;
+    let range = range.range().until(today);
+    let range = range.ok_or_else(|| AppError::bad_input("These days are in the future.").about("from"))?;
     let _permit = caller.caller().query_permit().await?;
-    let found = state.analytics.stored_days(&project, range, wanted.path.as_deref()).await?;
+    let path = wanted.path.map(String::from);
+    let found = state.analytics.stored_days(&project, range, path.as_deref()).await?;
     let complete = found.coverage.is_complete();
     let Coverage { updated_at, oldest_fetched_at, missing_days, provisional_days } = found.coverage;
     let days = found.days.into_iter().map(Into::into).collect();
@@ -197,17 +205,11 @@ pub(super) async fn find(
     caller.needs(Scope::AnalyticsRead)?;
     let project = caller.project(project)?;
     let state = &caller.state();
-    let cursor = wanted.cursor.clone();
+    let cursor = wanted.cursor.clone().map(String::from);
     if cursor.is_some() && wanted.offset.is_some() {
-        return Err(AppError::bad_input("Send “cursor” or “offset”, not both.").into());
+        return Err(AppError::bad_input("Send “cursor” or “offset”, not both.").about("offset").into());
     }
     let query = table_query(project, wanted, state.today())?;
-    if query.order.is_some_and(|order| matches!(order.by, Sort::Difference | Sort::Change)) {
-        return Err(AppError::bad_input(
-            "“sort” is total, human, ai, share or path, or one of them after -.",
-        )
-        .into());
-    }
     let _permit = caller.caller().query_permit().await?;
     let found = state.analytics.stored_pages(&query, cursor.as_deref()).await?;
     let StoredPages { totals, rows, rows_total, before, cursors, coverage } = found;
@@ -234,10 +236,12 @@ pub(super) async fn find(
 
 fn table_query(project: ProjectId, wanted: ListPageViews, today: Day) -> Result<TableQuery, AppError> {
     let ListPageViews { from, to, q, sort, limit, offset, cursor: _ } = wanted;
-    let days = Days::new(from, to, today)?;
-    let paging = Paging::parse(limit, offset)?;
-    let query = TableQuery::new(project, days.until(today)?, paging).narrowed(q.as_deref(), None)?;
-    Ok(query.sorted(Order::parse(sort.as_deref())?))
+    let days = Days::new(from, to, today).map_err(|error| AppError::from(error).about("from"))?;
+    let days = days.until(today).map_err(|error| AppError::from(error).about("from"))?;
+    let limit = PageLimit::try_from(limit.unwrap_or_default().get())?;
+    let paging = Paging { limit, offset: offset.unwrap_or_default().get().into() };
+    let query = TableQuery::new(project, days, paging).narrowed(q.map(String::from).as_deref(), None)?;
+    Ok(query.sorted(sort.map(|In(order)| order)))
 }
 
 fn views_of(PageRow { path, counts: ViewCounts { human, ai, total }, .. }: PageRow) -> PageViews {

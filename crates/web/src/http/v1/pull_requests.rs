@@ -9,7 +9,7 @@ use axum::response::Response;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::errors::ReadErrors;
+use super::errors::SearchErrors;
 use super::job_body::PullRequestBody;
 use super::long_list::{LongBody, written};
 use crate::auth::bearer::TokenCaller;
@@ -52,8 +52,8 @@ struct PullRequestOfJob {
 }
 
 /// The pull requests of a project's jobs. Empty without a connection to a code host.
-#[utoipa::path(get, path = "/api/v1/projects/{project}/pull-requests", tag = "Pull requests", params(("project" = String, Path)),
-    responses((status = OK, body = PullRequestList, description = "The pull requests."), ReadErrors))]
+#[utoipa::path(get, path = "/api/v1/projects/{project}/pull-requests", tag = "Pull requests", security(("token" = ["jobs:read"])), params(("project" = String, Path)),
+    responses((status = OK, body = PullRequestList, description = "The pull requests."), SearchErrors))]
 pub(super) async fn list_pull_requests(
     Extension(caller): Extension<TokenCaller>,
     Path(project): Path<String>,

@@ -1,6 +1,7 @@
 //! The arguments of the tools, and their JSON Schemas. Each optional argument may be null: many clients send all arguments.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rmcp::handler::server::common::schema_for_input;
@@ -9,12 +10,18 @@ use rmcp::schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::http::v1::values::{
+    CursorText, Offset, RowLimit, Status, TemplateName, ToolLimit, ToolSeconds, Words, WrittenPage,
+};
 use model::day::Day;
+use model::id::IntentId;
 
 /// The schema of the arguments of a tool.
 pub(super) fn schema<T: JsonSchema + Any>() -> Result<Arc<JsonObject>, String> {
     let mut schema = schema_for_input::<T>()?.as_ref().clone();
     remove_formats_of_integers(&mut schema);
+    // Some clients require it of a tool without arguments, too.
+    schema.entry("properties").or_insert_with(|| Value::Object(JsonObject::new()));
     Ok(Arc::new(schema))
 }
 
@@ -39,14 +46,14 @@ fn remove_formats_in(value: &mut Value) {
 pub(super) struct ListJobsInput {
     /// The id of the project.
     pub(super) project: String,
-    /// A state, such as active, completed or failed.
-    pub(super) status: Option<String>,
+    /// A state, or no-changes: completed without changes.
+    pub(super) status: Option<Status>,
     /// Words in prompts and names.
-    pub(super) q: Option<String>,
-    /// 1 to 100 jobs; 20 by default.
-    pub(super) limit: Option<usize>,
+    pub(super) q: Option<Words>,
+    /// How many jobs.
+    pub(super) limit: Option<ToolLimit>,
     /// `next_cursor` of the page before.
-    pub(super) cursor: Option<String>,
+    pub(super) cursor: Option<CursorText>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -57,8 +64,8 @@ pub(super) struct GetJobInput {
     pub(super) project: String,
     /// The id of the job.
     pub(super) job: String,
-    /// How many seconds to wait for the end of the job, at most 60.
-    pub(super) wait: Option<u64>,
+    /// How many seconds to wait for the end of the job.
+    pub(super) wait: Option<ToolSeconds>,
     /// Only the follow-ups before this number: `earlier_follow_ups` of a result, plus 1.
     pub(super) follow_ups_before: Option<u32>,
 }
@@ -69,16 +76,54 @@ pub(super) struct GetJobInput {
 pub(super) struct StartJobInput {
     /// The id of the project.
     pub(super) project: String,
-    /// What the documentation agent should do.
-    pub(super) prompt: String,
+    /// What the documentation agent should do. Without it, the text of the template is the prompt.
+    pub(super) prompt: Option<String>,
+    /// A template of list_templates, which is filled in.
+    pub(super) template: Option<TemplateInput>,
     /// The paths of the pages it is about.
-    pub(super) pages: Option<Vec<String>>,
+    pub(super) pages: Option<Vec<WrittenPage>>,
     /// 1 to 64 letters, digits, - or _; the same in each retry.
-    pub(super) idempotency_key: String,
+    #[schemars(with = "String", regex(pattern = "^[A-Za-z0-9_-]{1,64}$"))]
+    pub(super) idempotency_key: IntentId,
     /// Whether the prompt is queued if it cannot be sent at once, because the hourly budget is spent, requests are paused or there are no AI credits.
     /// Otherwise it is refused, or rejected, and nothing is sent later.
     pub(super) queue: Option<bool>,
 }
+
+/// The template of a job: its id or its name.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "rmcp::schemars", inline)]
+pub(super) struct TemplateInput {
+    pub(super) id: Option<String>,
+    pub(super) name: Option<TemplateName>,
+    /// The values of its placeholders, by name.
+    pub(super) values: Option<BTreeMap<String, String>>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "rmcp::schemars")]
+pub(super) struct CancelJobInput {
+    /// The id of the project.
+    pub(super) project: String,
+    /// The id of the job.
+    pub(super) job: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "rmcp::schemars")]
+pub(super) struct ListTemplatesInput {
+    /// The id of the project.
+    pub(super) project: String,
+}
+
+/// Of a tool without arguments.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "rmcp::schemars")]
+pub(super) struct NoInput {}
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -90,7 +135,8 @@ pub(super) struct SendFollowUpInput {
     pub(super) job: String,
     pub(super) prompt: String,
     /// 1 to 64 letters, digits, - or _; the same in each retry.
-    pub(super) idempotency_key: String,
+    #[schemars(with = "String", regex(pattern = "^[A-Za-z0-9_-]{1,64}$"))]
+    pub(super) idempotency_key: IntentId,
     /// Whether the prompt is queued if it cannot be sent at once, because the hourly budget is spent, requests are paused or there are no AI credits.
     /// Otherwise it is refused, or rejected, and nothing is sent later.
     pub(super) queue: Option<bool>,
@@ -109,13 +155,13 @@ pub(super) struct PageViewsInput {
     #[schemars(with = "Option<String>")]
     pub(super) to: Option<Day>,
     /// A part of the path.
-    pub(super) q: Option<String>,
-    /// 1 to 250 pages; 50 by default.
-    pub(super) limit: Option<i64>,
+    pub(super) q: Option<Words>,
+    /// How many pages.
+    pub(super) limit: Option<RowLimit>,
     /// The number of pages to skip.
-    pub(super) offset: Option<i64>,
+    pub(super) offset: Option<Offset>,
     /// `next_cursor` of the result before, with its `from` and `to`, and without `offset`. If the figures changed since, start again without it.
-    pub(super) cursor: Option<String>,
+    pub(super) cursor: Option<CursorText>,
 }
 
 #[derive(Deserialize, JsonSchema)]
