@@ -28,7 +28,6 @@ use crate::request::problem::Problem;
 use base::nfc::nfc;
 use base::prompt::Prompt;
 use base::query_permits::QueryPermit;
-use clients::upstream::governor::Scope as GovernedScope;
 use model::api_token::Scope;
 use model::error::{AppError, ErrorCode};
 use model::id::{IntentId, JobId, ProjectId, TemplateId};
