@@ -482,7 +482,8 @@ pub const fn moves(state: JobState, tracked: bool) -> bool {
 /// Docket stopped tracking it, and no follow-up is pending or was just accepted. Queued follow-ups of a job whose first prompt has an unknown outcome
 /// are not sent without a person.
 pub const fn has_ended(state: JobState, tracked: bool, awaits_follow_up: bool) -> bool {
-    !moves(state, tracked) && !(awaits_follow_up && state.is_accepted())
+    let is_followed_up = awaits_follow_up && state.is_accepted();
+    !is_followed_up && !moves(state, tracked)
 }
 
 /// The first non-empty line of a prompt.

@@ -1,7 +1,7 @@
 //! The row of a job, and the events of its timeline.
 
 use sqlx::any::AnyRow;
-use sqlx::{Any, AssertSqlSafe, Row, Transaction};
+use sqlx::{Any, Row, Transaction};
 
 use super::states::delivery_states;
 use crate::platform::direct_projects::is_direct;
@@ -80,9 +80,10 @@ pub(crate) async fn follow_up_accepted(
     before: JobState,
     after: JobState,
 ) -> Result<(), StoreError> {
-    let shown = if before.shows_follow_up(after) { "follow_up_unseen" } else { "1" };
-    sqlx::query(AssertSqlSafe(format!("UPDATE jobs SET follow_up_unseen = {shown} WHERE id = $1")))
+    let unseen = "UPDATE jobs SET follow_up_unseen = CASE WHEN CAST($2 AS BIGINT) = 1 THEN follow_up_unseen ELSE 1 END WHERE id = $1";
+    sqlx::query(unseen)
         .bind(job.as_str())
+        .bind(i64::from(before.shows_follow_up(after)))
         .execute(&mut **tx)
         .await?;
     Ok(())

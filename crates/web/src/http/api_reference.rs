@@ -18,11 +18,16 @@ pub(super) fn markdown(description: &Value, origin: &str) -> String {
     }
     text.push_str("\n## Objects\n");
     for (name, schema) in description["components"]["schemas"].as_object().unwrap_or(&none) {
-        if schema["properties"].is_object() || schema["enum"].is_array() {
+        let parts = schema["allOf"].as_array();
+        if schema["properties"].is_object() || schema["enum"].is_array() || parts.is_some() {
             _ = writeln!(text, "\n### {name}\n\n{}\n", sentence(&schema["description"]));
         }
         if schema["properties"].is_object() {
             write_fields(&mut text, schema);
+        }
+        if let Some(parts) = parts {
+            let parts: Vec<String> = parts.iter().map(kind).collect();
+            _ = writeln!(text, "It has the fields of {}.", parts.join(" and "));
         }
     }
     text
@@ -91,7 +96,11 @@ fn write_fields(text: &mut String, schema: &Value) {
     for (name, field) in schema["properties"].as_object().into_iter().flatten() {
         let is_required = required.is_some_and(|required| required.iter().any(|it| it == name));
         let optional = if is_required { "" } else { " (optional)" };
-        _ = writeln!(text, "| `{name}`{optional} | {} | {} |", bounded(field), cell(&field["description"]));
+        // The description of a field that may be null is beside the reference to its type.
+        let either = field["oneOf"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let mut words = [field].into_iter().chain(either).map(|schema| cell(&schema["description"]));
+        let words = words.find(|words| !words.is_empty()).unwrap_or_default();
+        _ = writeln!(text, "| `{name}`{optional} | {} | {words} |", bounded(field));
     }
 }
 
@@ -227,7 +236,9 @@ mod tests {
             "components": {"schemas": {"NewThing": {
                 "type": "object", "description": "A thing.", "required": ["name"],
                 "properties": {"name": {"type": "string", "description": "Its name."}, "size": {"type": ["integer", "null"]}},
-            }, "Color": {"type": "string", "enum": ["red"], "description": "- `red`: as a rose."}}},
+            }, "Color": {"type": "string", "enum": ["red"], "description": "- `red`: as a rose."}, "RedThing": {
+                "description": "A red thing.", "allOf": [{"$ref": "#/components/schemas/NewThing"}, {"$ref": "#/components/schemas/Red"}],
+            }}},
         });
         let text = markdown(&description, "https://docket.example.com");
         for part in [
@@ -241,6 +252,7 @@ mod tests {
             "| `name` | string | Its name. |\n",
             "| `size` (optional) | number or null |  |\n",
             "### Color\n\n- `red`: as a rose.\n",
+            "### RedThing\n\nA red thing.\n\nIt has the fields of **NewThing** and **Red**.\n",
         ] {
             assert!(text.contains(part), "{part} is missing in {text}");
         }

@@ -20,7 +20,8 @@ pub(super) struct ChangedJob {
     reason_code: Option<ReasonCode>,
 }
 
-/// A job with a new follow-up: the description of a [`Changed<ChangedJob>`], whose parts cannot deny unknown fields each.
+// The description of a `Changed<ChangedJob>`, whose parts cannot deny unknown fields each.
+/// A job with a new follow-up.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FollowedUpJob {
