@@ -313,7 +313,7 @@ async fn range_is_compared_with_complete_days_on_the_same_weekdays() {
     let today = table(&viewer, "2026-11-21", "2026-11-21", &[]).await;
     assert_eq!((&today["comparison"], &today["totals"]["total"]), (&json!(null), &json!(29)));
     // The current day has no comparison, but the result contains the previous day.
-    let yesterday = json!({"from": "2026-11-20", "to": "2026-11-20", "human": 23, "ai": 5, "total": 28});
+    let yesterday = json!({"from": "2026-11-20", "to": "2026-11-20", "human": 23, "ai": 5, "total": 28, "provisional_days": []});
     assert_eq!(today["earlier"], yesterday);
     let weekdays = table(&viewer, "2026-11-18", "2026-11-20", &[("compare", "weekdays")]).await;
     assert_eq!(

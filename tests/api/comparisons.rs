@@ -123,7 +123,7 @@ async fn incomplete_day_is_left_out_with_its_partner() {
         "from": "2026-09-27", "to": "2026-10-23",
         "compared": {"from": "2026-10-25", "to": "2026-11-20"},
         "left_out": ["2026-10-27", "2026-11-21"],
-        "current": sums(26 * 22), "previous": sums(26 * 30),
+        "provisional_days": [], "current": sums(26 * 22), "previous": sums(26 * 30),
     });
     assert_eq!(table["comparison"], comparison);
     let up = &table["rows"][0];
