@@ -122,12 +122,15 @@ impl Fault {
     }
 }
 
-/// The whole response of Docket.
+/// The whole response of Docket, which knows itself by its own address only.
 fn forward(request: &[u8], app: SocketAddr) -> Vec<u8> {
-    let head = request.iter().position(|byte| *byte == b'\n').unwrap() + 1;
-    let request = [&request[..head], b"connection: close\r\n", &request[head..]].concat();
+    let request = String::from_utf8(request.to_vec()).unwrap();
+    let (head, body) = request.split_once("\r\n\r\n").unwrap();
+    let headers = head.split("\r\n").filter(|line| !line.starts_with("host:"));
+    let head = headers.collect::<Vec<_>>().join("\r\n");
+    let request = format!("{head}\r\nhost: {app}\r\nconnection: close\r\n\r\n{body}");
     let mut far = TcpStream::connect(app).unwrap();
-    far.write_all(&request).unwrap();
+    far.write_all(request.as_bytes()).unwrap();
     let mut reply = Vec::new();
     far.read_to_end(&mut reply).unwrap();
     reply
