@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use crate::ParseError;
 use crate::day::InvalidDay;
 use crate::id::InvalidId;
-use crate::limits::Limit;
 
 pub use self::code::{CodeRow, ErrorCode, Retry};
 
@@ -103,12 +102,6 @@ impl BadInput for InvalidDay {}
 impl<E: BadInput> From<E> for AppError {
     fn from(error: E) -> Self {
         Self::bad_input(error)
-    }
-}
-
-impl From<&Limit> for AppError {
-    fn from(limit: &Limit) -> Self {
-        Self::new(limit.code(), limit.to_string())
     }
 }
 

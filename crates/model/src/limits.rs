@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::error::ErrorCode;
+use crate::error::{AppError, ErrorCode};
 
 /// A number of rows, and the message for exceeding it. `{most}` in the message is the number.
 #[derive(Debug)]
@@ -103,5 +103,10 @@ impl Limit {
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message.replace("{most}", &self.most.to_string()))
+    }
+}
+impl From<&Limit> for AppError {
+    fn from(limit: &Limit) -> Self {
+        Self::new(limit.code(), limit.to_string())
     }
 }

@@ -87,7 +87,7 @@ async fn rotated_tokens_count_for_the_limit_of_a_person() {
         FROM users u CROSS JOIN (WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 49) SELECT n FROM c) t
         WHERE u.name = 'olga'";
     app.ledger().run(fill).await;
-    let message = rotate(&olga, &first, PASSWORD).await.refused(409, "conflict");
+    let message = rotate(&olga, &first, PASSWORD).await.refused(400, "bad_input");
     assert!(message.contains("50"), "{message}");
 }
 

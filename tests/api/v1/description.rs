@@ -33,6 +33,7 @@ async fn description_lists_every_endpoint_of_the_api() {
     let description = description(&app).await;
     assert!(description["openapi"].as_str().unwrap().starts_with("3.1"), "{}", description["openapi"]);
     let expected = [
+        ("GET", "/token"),
         ("GET", "/projects"),
         ("GET", "/budgets"),
         ("GET", "/projects/{project}/jobs"),

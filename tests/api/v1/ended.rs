@@ -211,7 +211,7 @@ async fn follow_up_that_is_not_accepted_is_not_awaited() {
     started(&script, "first", json!({"prompt": "Fix typos"})).await;
     let queued = script.post(JOBS, "second", &json!({"prompt": "Fix links", "queue": true})).await.json();
     let messages = format!("{}/messages", path_of(&queued));
-    let sent = script.post(&messages, "third", &json!({"prompt": "And words"})).await;
+    let sent = script.post(&messages, "third", &json!({"prompt": "And words", "queue": true})).await;
     assert_eq!((sent.status, &sent.json()["follow_up_state"]), (202, &json!("queued")));
     app.upstream.on_create(ResponseTemplate::new(502)).await;
     app.clock().advance(Duration::from_secs(3_700));

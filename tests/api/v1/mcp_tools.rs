@@ -119,7 +119,9 @@ async fn repeated_calls_send_nothing_more() {
     let writer = Script::with(&app, &[("scopes", "jobs:write")]).await;
     let other = writer.call("start_job", start("three")).await["structuredContent"].take();
     let cancelled = writer.call("cancel_job", json!({"project": "docs", "job": other["id"]})).await;
-    assert_eq!(cancelled["structuredContent"], json!({"id": other["id"], "state": "cancelled"}));
+    let expected =
+        json!({"id": other["id"], "state": "cancelled", "ended": true, "reason_code": "cancelled"});
+    assert_eq!(cancelled["structuredContent"], expected);
     assert_eq!(app.upstream.posts().await.len(), 1);
 }
 

@@ -140,7 +140,7 @@ fn bodies(template: &str) -> Vec<Value> {
 fn rewritten(body: &Value) -> Value {
     let mut same = body.clone();
     for list in ["pages", "tags"] {
-        if let Some(list) = same[list].as_array_mut() {
+        if let Some(list) = same.get_mut(list).and_then(Value::as_array_mut) {
             list.reverse();
         }
     }

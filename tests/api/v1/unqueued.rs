@@ -112,11 +112,7 @@ impl Scene {
 /// The state of the prompt that a response is about.
 fn state(response: &TestResponse, follows: bool) -> Value {
     let job = response.json();
-    if follows {
-        job["follow_ups"].as_array().unwrap().last().unwrap()["state"].clone()
-    } else {
-        job["state"].clone()
-    }
+    if follows { job["follow_up_state"].clone() } else { job["state"].clone() }
 }
 
 #[tokio::test]

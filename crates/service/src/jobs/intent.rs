@@ -228,6 +228,8 @@ impl Jobs {
             outcomes.borrow_and_update();
             // A message in the queue may wait for hours; the request does not wait for it.
             let on_its_way = in_time(self.store.is_on_its_way(message_id)).await?;
+            // Without the database no outcome is recorded, and the request would be ended without its job.
+            in_time(self.store.ready()).await?;
             let now = tokio::time::Instant::now();
             if !on_its_way || now >= deadline || self.leaving.is_cancelled() {
                 return Ok(());

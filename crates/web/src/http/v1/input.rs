@@ -83,9 +83,10 @@ where
     })
 }
 
-/// The field that an error of decoding is about. The path of a field that is missing or repeated is that of its object.
+/// The field that an error of decoding is about. The path of a field that is missing or repeated is that of its object; `?` is that of an input that
+/// cannot be read at all.
 fn field_of(path: &str, reason: &str) -> Option<String> {
-    let object = if path == "." { "" } else { path };
+    let object = if matches!(path, "." | "?") { "" } else { path };
     let of_object = ["missing field `", "duplicate field `"];
     let name = of_object.iter().find_map(|start| reason.strip_prefix(start)?.split('`').next());
     match (object, name) {

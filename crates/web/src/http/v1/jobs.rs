@@ -84,8 +84,8 @@ pub(super) struct ListJobs {
     pub(super) created_before: Option<Timestamp>,
     /// Only jobs whose states changed at this time or later. They are in the order of their changes, and the cursor goes on with later changes.
     pub(super) changed_after: Option<Timestamp>,
-    /// Whether jobs that are archived in Docket are listed.
-    #[param(inline, default = "no")]
+    /// Whether jobs that are archived in Docket are listed; `no` by default.
+    #[param(inline)]
     pub(super) archived: Option<Archived>,
     /// How many jobs.
     #[param(inline)]
