@@ -26,9 +26,11 @@ use service::jobs::drafts::TypedForm;
 #[cfg(feature = "ssr")]
 use service::jobs::find::{BADGES_MAX, job_ids};
 #[cfg(feature = "ssr")]
-use service::jobs::intent::{Submission, Submitted};
+use service::jobs::intent::Submission;
 #[cfg(feature = "ssr")]
 use service::jobs::resolve::{Decision, Outcome};
+#[cfg(feature = "ssr")]
+use service::jobs::submitted::Submitted;
 #[cfg(feature = "ssr")]
 use service::response_size::shortened;
 #[cfg(feature = "ssr")]

@@ -46,7 +46,7 @@ async fn add_follow_up(database: &mut AnyConnection, job: &str, position: i64, t
         "INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at, reason)
          SELECT $1, $2, $3, id, $1, $4, $5, 1, 1, $6 FROM users WHERE name = 'olga'",
     )
-    .bind(format!("{job}/{position}"))
+    .bind(uuid::Uuid::now_v7().to_string())
     .bind(job)
     .bind(position)
     .bind(text)

@@ -20,6 +20,7 @@ pub mod queue;
 pub mod replay;
 pub mod resolve;
 pub mod similar;
+pub mod submitted;
 pub mod templates;
 pub mod waiting;
 

@@ -257,6 +257,10 @@ async fn own_account(recorded: &Recorded) {
         let active = listed["tokens"].as_array().unwrap().iter().find(|token| token["state"] != "revoked");
         call(person, &format!("/api/tokens/{endpoint}"), &[("token", id(active.unwrap()))]).await;
     }
+    call(&olga, "/api/tokens/create", &token).await;
+    let listed = olga.post_json("/api/tokens/list", &[]).await;
+    let rotated = [("token", id(&listed["tokens"][0])), ("password", PASSWORD)];
+    call(&olga, "/api/tokens/rotate", &rotated).await;
     recorded
         .of(&app, "/api/second-factor/confirm", async {
             second_factor::switch_on(&app, &olga).await;

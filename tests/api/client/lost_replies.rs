@@ -193,9 +193,9 @@ fn check_end(finished: &Finished, case: (Fault, Then)) {
 }
 
 /// Machines with a token each: a token may send 60 requests a minute.
-async fn machines(app: &TestApp) -> Vec<Machine> {
+async fn machines(app: &TestApp, count: usize) -> Vec<Machine> {
     let mut machines = Vec::new();
-    for _ in 0..6 {
+    for _ in 0..count {
         machines.push(Machine::of(app).await);
     }
     machines
@@ -204,7 +204,7 @@ async fn machines(app: &TestApp) -> Vec<Machine> {
 #[tokio::test]
 async fn job_is_started_once_wherever_the_reply_is_lost() {
     let app = app().await;
-    let machines = machines(&app).await;
+    let machines = machines(&app, 6).await;
     let cases = cases();
     in_parallel(&cases, |at, case| {
         let machine = &machines[at % machines.len()];
@@ -238,7 +238,7 @@ async fn job_is_started_once_wherever_the_reply_is_lost() {
 async fn follow_up_is_sent_once_wherever_the_reply_is_lost() {
     let app = app().await;
     app.upstream.accepts_follow_ups().await;
-    let machines = machines(&app).await;
+    let machines = machines(&app, 6).await;
     let job = machines[0].json(&["job", "start", "--project", "docs", "Fix typos"]);
     let job = job["id"].as_str().unwrap();
     let cases = cases();
@@ -259,7 +259,8 @@ async fn follow_up_is_sent_once_wherever_the_reply_is_lost() {
 async fn job_stays_cancelled_wherever_the_reply_is_lost() {
     let app = TestApp::with(per_hour(1)).await;
     app.upstream.accepts_jobs().await;
-    let machines = machines(&app).await;
+    // The clock of this app stands still, so no token gets further requests.
+    let machines = machines(&app, cases().len()).await;
     machines[0].json(&["job", "start", "--project", "docs", "First"]);
     in_parallel(&cases(), |at, case| {
         let machine = &machines[at % machines.len()];

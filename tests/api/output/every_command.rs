@@ -20,8 +20,8 @@ const OUTPUTS: [(&str, i32, bool); 4] =
 /// Commands that print nothing if they succeed.
 const SILENT: [&str; 2] = ["backup", "generate"];
 
-/// Commands whose tests are elsewhere: those that run until a signal, and the one whose output is a secret.
-const ELSEWHERE: [&str; 4] = ["serve", "demo", "emulator", "token-create"];
+/// Commands whose tests are elsewhere: those that run until a signal, and those whose output is a secret.
+const ELSEWHERE: [&str; 5] = ["serve", "demo", "emulator", "token-create", "token-rotate"];
 
 /// The commands without a run, as their manual pages are named.
 struct Missing(BTreeSet<String>);

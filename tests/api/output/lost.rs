@@ -106,4 +106,13 @@ async fn token_that_nobody_saw_is_revoked() {
     let seen = installation.run(&create).stdout;
     assert_eq!(with_token(&app, PROJECTS, seen.trim()).await.status, 200);
     problem(&with_token(&app, PROJECTS, "dkt_x").await, 401, "invalid_token");
+    // The one that replaces it is revoked, too, and the first one still works for a day.
+    let listed = installation.run(&["token", "list"]).stdout;
+    let id = listed.lines().find(|line| line.contains("  active  ")).unwrap().split_whitespace().next();
+    let rotate = ["token", "rotate", id.unwrap()];
+    check(&rotate, &installation.run_by("exec \"$0\" \"$@\" >/dev/full", &rotate), 1);
+    let refused = installation.run_by("exec \"$0\" \"$@\" >/dev/null", &rotate);
+    assert!(refused.code == Some(1) && refused.stderr.contains("none was created"), "{refused:?}");
+    assert_eq!(installation.run(&["token", "list"]).stdout.matches("  revoked  ").count(), 3);
+    assert_eq!(with_token(&app, PROJECTS, seen.trim()).await.status, 200);
 }

@@ -223,5 +223,5 @@ async fn follow_up_that_is_not_accepted_is_not_awaited() {
     let awaited = waited(&script, &queued).await;
     let expected = (&json!(true), &json!("queued"));
     assert_eq!((&awaited["ended"], &awaited["follow_ups"][0]["state"]), expected);
-    assert_eq!(app.operator().await.follow_up(&queued, "More", &intent()).await.status, 400);
+    app.operator().await.follow_up(&queued, "More", &intent()).await.refused(409, "not_accepted");
 }

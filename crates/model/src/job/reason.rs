@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(
             names.join(" "),
             "platform_unreachable platform_limit no_credits key_refused prompt_refused timed_out connection_closed platform_failed \
-             invalid_answer docket_stopped docket_failed cancelled job_not_started agent_failed not_found no_end other"
+             invalid_answer budget_spent requests_paused not_sent_at_once docket_stopped docket_failed cancelled job_not_started agent_failed not_found no_end other"
         );
         for code in ReasonCode::VARIANTS {
             assert_eq!(ReasonCode::stored(Some(code.as_str()), Some("a reason")), Some(*code));

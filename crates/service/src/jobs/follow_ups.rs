@@ -1,7 +1,8 @@
 //! Which follow-up a request sent. Does not send.
 
 use crate::jobs::Jobs;
-use crate::jobs::intent::{Submitted, committed_already};
+use crate::jobs::intent::committed_already;
+use crate::jobs::submitted::Submitted;
 use model::error::AppError;
 use store::jobs::details::SentFollowUp;
 

@@ -8,6 +8,7 @@ use crate::caller::Caller;
 use crate::jobs::Jobs;
 use crate::jobs::drafts::TypedForm;
 use crate::jobs::replay;
+use crate::jobs::submitted::Submitted;
 use crate::response_size::shortened;
 use base::prompt::Prompt;
 use clients::upstream::governor::Scope;
@@ -33,16 +34,6 @@ pub struct Submission {
     pub warns_if_similar: bool,
     /// Whether to warn first if the prompt has an unfilled placeholder.
     pub warns_if_unfilled: bool,
-}
-
-/// The answer to a submitted prompt.
-#[derive(Debug)]
-pub struct Submitted {
-    pub job: Job,
-    /// The id of the prompt.
-    pub(super) message_id: String,
-    /// Whether an earlier request with the same intent committed it: this one sent nothing.
-    pub is_replay: bool,
 }
 
 impl Jobs {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::jobs::Jobs;
-use crate::jobs::intent::Submitted;
+use crate::jobs::submitted::Submitted;
 use base::nfc::stored_text;
 use model::error::{AppError, ErrorCode};
 use model::id::{IntentId, JobId, ProjectId, TemplateId};
