@@ -114,7 +114,7 @@ test("client with a token for reading gets no tools that write", async ({ binary
   const pages = await emulator.pages(PROJECT, yesterday);
   const client = await connected(binary, demo, person.username, "analytics:read");
   const { tools } = await client.listTools();
-  expect(tools.map((tool) => tool.name)).toEqual(["page_views", "falling_pages"]);
+  expect(tools.map((tool) => tool.name)).toEqual(["list_projects", "page_views", "falling_pages"]);
   const views = await client.callTool({ name: "page_views", arguments: { project: PROJECT, limit: 3, ...yesterday } });
   expect(views.structuredContent).toMatchObject({ rows: pages.slice(0, 3), rows_total: pages.length, totals: sum(pages) });
   await client.close();

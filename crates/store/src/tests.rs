@@ -111,7 +111,7 @@ impl Ledger {
 
     async fn claim(&self, message: &str) -> Option<Intent> {
         match self.store.claim(&work(), message, &ScopeLimit::of("creates", 100), None, NOON).await.unwrap() {
-            Claim::Sending { intent, .. } => Some(intent),
+            Claim::Sending { intent, .. } => Some(*intent),
             _ => None,
         }
     }

@@ -155,7 +155,7 @@ async fn job_in_an_unknown_state_is_awaited() {
         let client = Installation::new().set("DOCKET_SERVER", &server.uri()).set("DOCKET_TOKEN", "dkt_x");
         let finished = client.run(&["job", "start", "--project", "docs", "--wait", "Fix typos"]);
         assert_eq!(finished.code, Some(code), "{ended:?}: {finished:?}");
-        let last = finished.stdout.lines().filter(|line| line.starts_with(ID)).next_back().unwrap();
+        let last = finished.stdout.lines().rfind(|line| line.starts_with(ID)).unwrap();
         let state = if code == 0 { "completed" } else { "other" };
         assert_eq!(last, format!("{ID}  {state}"), "{ended:?}: {finished:?}");
     }

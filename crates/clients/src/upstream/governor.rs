@@ -49,10 +49,9 @@ pub enum Scope {
 }
 
 /// Whether a queued message is sent now.
-#[expect(clippy::large_enum_variant, reason = "one is made for each delivery, and it is not stored")]
 pub enum SendDecision {
     Send {
-        intent: Intent,
+        intent: Box<Intent>,
         remote_id: Option<String>,
         permit: Permit,
     },

@@ -29,7 +29,7 @@ pub(crate) use commit::{Insertion, insert};
 /// The result of claiming a queued message.
 pub enum Claim {
     /// Only the caller may send it.
-    Sending { intent: Intent, remote_id: Option<String> },
+    Sending { intent: Box<Intent>, remote_id: Option<String> },
     /// The hourly budget is spent, or another prompt is the probe; the message stays queued.
     Later,
     /// Another sender claimed it, its outcome is recorded, earlier messages block it, or it is on hold.
@@ -177,7 +177,7 @@ impl Store {
         }
         tx.commit().await?;
         let intent = Intent { state: DeliveryState::Sending, claim: intent.claim + 1, ..intent };
-        Ok(Claim::Sending { intent, remote_id: row.try_get("remote_id")? })
+        Ok(Claim::Sending { intent: Box::new(intent), remote_id: row.try_get("remote_id")? })
     }
 
     /// Records the outcome of a delivery once, or queues it again. The sender's outcome replaces an `unknown` recorded by another process that

@@ -131,7 +131,7 @@ impl<'a> Played<'a> {
             .await
             .unwrap()
         {
-            Claim::Sending { intent, .. } => Some(intent),
+            Claim::Sending { intent, .. } => Some(*intent),
             Claim::Later => panic!("the budget is spent"),
             Claim::NotClaimed => None,
         }

@@ -288,7 +288,7 @@ async fn job_and_its_timeline_are_from_one_snapshot() {
         .await
         .unwrap()
     {
-        Claim::Sending { intent, .. } => intent,
+        Claim::Sending { intent, .. } => *intent,
         _ => panic!("not claimed"),
     };
     let job = claim().await.job;

@@ -215,7 +215,7 @@ async fn commit(
         .await?
         .context("a new intent")?;
     match store.claim(work, &message, &ScopeLimit::of("samples", u32::MAX), None, at).await? {
-        Claim::Sending { intent, .. } => Ok(intent),
+        Claim::Sending { intent, .. } => Ok(*intent),
         _ => anyhow::bail!("a sample's message was taken"),
     }
 }
