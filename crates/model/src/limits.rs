@@ -105,6 +105,7 @@ impl fmt::Display for Limit {
         f.write_str(&self.message.replace("{most}", &self.most.to_string()))
     }
 }
+
 impl From<&Limit> for AppError {
     fn from(limit: &Limit) -> Self {
         Self::new(limit.code(), limit.to_string())

@@ -148,7 +148,7 @@ impl Governor {
         }
         self.admit(&scope).await?;
         if let Some(until) = self.health.refused_until(scope.operation(), project).await? {
-            return Err(views_refused(until).retry_in(until.since(self.clock.now())));
+            return Err(self.again_at(views_refused(until), until));
         }
         if let Some(calls) = counted(None).await? {
             return Ok(Permit::new(scope, limit, calls.into()));
@@ -187,7 +187,7 @@ impl Governor {
             Operation::Create | Operation::FollowUp => return Ok(()),
         };
         match self.health.paused_until(read).await? {
-            Some(until) => Err(circuit_open(until).retry_in(until.since(self.clock.now()))),
+            Some(until) => Err(self.again_at(circuit_open(until), until)),
             None => Ok(()),
         }
     }
@@ -432,7 +432,12 @@ impl Governor {
     pub async fn must_not_be_paused(&self, scope: &Scope) -> Result<(), AppError> {
         let Some(QueuePause { until, why }) = self.prompt_pause(scope).await? else { return Ok(()) };
         let error = if why == WaitReason::NoCredits { no_credits(until) } else { circuit_open(until) };
-        Err(error.retry_in(until.since(self.clock.now())))
+        Err(self.again_at(error, until))
+    }
+
+    /// An error whose cause ends at this time.
+    fn again_at(&self, error: AppError, until: Timestamp) -> AppError {
+        error.retry_in(until.since(self.clock.now()))
     }
 
     async fn prompt_pause(&self, scope: &Scope) -> Result<Option<QueuePause>, StoreError> {
@@ -576,8 +581,11 @@ impl Governor {
 
     /// The error that a budget is spent, with the time until the next call fits.
     fn budget_spent(&self, message: String, meter: &Meter) -> AppError {
-        let wait = meter.next_fits_at.map(|at| at.since(self.clock.now()));
-        AppError::new(ErrorCode::BudgetSpent, message).retry_in(wait.unwrap_or(MOMENT))
+        let error = AppError::new(ErrorCode::BudgetSpent, message);
+        match meter.next_fits_at {
+            Some(at) => self.again_at(error, at),
+            None => error.retry_in(MOMENT),
+        }
     }
 
     /// Whether this process works for the project. Another process may have read another configuration.

@@ -353,7 +353,7 @@ impl Jobs {
     }
 }
 
-fn no_such_job() -> AppError {
+pub(super) fn no_such_job() -> AppError {
     AppError::not_found("That job does not exist in this project.")
 }
 

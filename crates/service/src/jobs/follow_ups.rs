@@ -7,7 +7,7 @@ use model::error::AppError;
 use store::jobs::details::SentFollowUp;
 
 impl Jobs {
-    /// The follow-up that a request sent, with its state in the job. If it is not among the job's last follow-ups any more, it was sent by an earlier
+    /// The follow-up that a request sent, with its state in the job. If it is no longer among the job's last follow-ups, it was sent by an earlier
     /// request, and its state is read.
     ///
     /// # Errors

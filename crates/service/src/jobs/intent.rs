@@ -1,6 +1,6 @@
 //! From a parsed prompt to a committed intent. Submitting the same form again returns the same result. This module
 //! commits, starts the delivery, and waits for its end; it does not send. Once a prompt is committed it may be sent, and
-//! nothing fails any more: if the database cannot be read, the answer is the job as it was committed.
+//! nothing fails after that: if the database cannot be read, the answer is the job as it was committed.
 
 use std::time::Duration;
 
@@ -219,8 +219,6 @@ impl Jobs {
             outcomes.borrow_and_update();
             // A message in the queue may wait for hours; the request does not wait for it.
             let on_its_way = in_time(self.store.is_on_its_way(message_id)).await?;
-            // Without the database no outcome is recorded, and the request would be ended without its job.
-            in_time(self.store.ready()).await?;
             let now = tokio::time::Instant::now();
             if !on_its_way || now >= deadline || self.leaving.is_cancelled() {
                 return Ok(());

@@ -1,6 +1,7 @@
 //! Requests that wait for the end of a job. One statement a second queries all their jobs, so a waiting request uses no database connection.
 
 use std::collections::BTreeMap;
+use std::slice::from_ref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,9 +10,9 @@ use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
 use crate::jobs::Jobs;
+use crate::jobs::find::no_such_job;
 use model::error::{AppError, ErrorCode};
 use model::id::{JobId, ProjectId};
-use model::job::Job;
 
 /// The longest wait.
 pub const WAIT_MAX: Duration = Duration::from_secs(60);
@@ -118,27 +119,31 @@ impl Drop for Waiter {
 }
 
 impl Jobs {
-    /// A job, after its end (see [`model::job::has_ended`]) or after `most`; at once if the process is about to stop. `person`: the id of the person who waits.
-    pub async fn get_after_end(
+    /// Waits for the end of a job (see [`model::job::has_ended`]), at most for `most`; not if the process is about to stop. Loads none of its texts.
+    /// `person`: the id of the person who waits.
+    pub async fn wait_for_end(
         &self,
         project: &ProjectId,
         job: &JobId,
         person: &str,
         most: Duration,
-    ) -> Result<Job, AppError> {
-        let found = self.get(project, job).await?;
-        if most.is_zero() || found.has_ended() || self.leaving.is_cancelled() {
-            return Ok(found);
+    ) -> Result<(), AppError> {
+        if most.is_zero() {
+            return Ok(());
         }
-        let mut waiter = self.waiting.begin(&found.id, person).ok_or_else(too_many)?;
-        drop(found);
+        if !self.store.has_job(project, job).await? {
+            return Err(no_such_job());
+        }
+        if !self.store.ended_jobs(from_ref(job)).await?.is_empty() || self.leaving.is_cancelled() {
+            return Ok(());
+        }
+        let mut waiter = self.waiting.begin(job, person).ok_or_else(too_many)?;
         tracing::debug!("a request waits for the end of a job");
         if self.waiting.must_be_queried() {
             tokio::spawn(self.clone().query_waiting_jobs());
         }
         let _ = self.leaving.run_until_cancelled(timeout(most.min(WAIT_MAX), waiter.ended())).await;
-        drop(waiter);
-        self.get(project, job).await
+        Ok(())
     }
 
     /// How many requests wait for the end of a job.

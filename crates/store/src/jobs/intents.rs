@@ -121,7 +121,7 @@ impl Store {
     /// one, has an unknown outcome.
     pub async fn is_on_its_way(&self, message_id: &str) -> Result<bool, StoreError> {
         let count: i64 = sqlx::query_scalar(
-            "SELECT COUNT(*) FROM messages m WHERE m.id = $1 AND (m.state = 'sending'
+            "SELECT COUNT(*) FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.id = $1 AND (m.state = 'sending'
              OR (m.state = 'queued' AND m.in_queue = 0 AND m.on_hold_since IS NULL AND NOT EXISTS (
                  SELECT 1 FROM messages b WHERE b.job_id = m.job_id AND b.position < m.position
                  AND (b.state = 'queued' OR (b.position = 0 AND b.state = 'unknown')))))",

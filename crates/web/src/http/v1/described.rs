@@ -29,7 +29,7 @@ struct Header {
     is_of: fn(u16) -> bool,
 }
 
-const HEADERS: [Header; 7] = [
+const HEADERS: [Header; 8] = [
     Header {
         name: "X-Request-Id",
         description: "The id of the request in Docket’s log.",
@@ -58,6 +58,12 @@ const HEADERS: [Header; 7] = [
         name: "Location",
         description: "The path of the job.",
         kind: "string",
+        is_of: |status| matches!(status, 201 | 202),
+    },
+    Header {
+        name: "Idempotent-Replayed",
+        description: "`true` if an earlier request with this key was answered; otherwise the header is absent.",
+        kind: "boolean",
         is_of: |status| matches!(status, 201 | 202),
     },
     Header {

@@ -246,8 +246,8 @@ pub(super) async fn list_jobs(
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs", tag = TAG, security(("token" = ["jobs:write"])),
     params(("project" = String, Path), IdempotencyKey),
     request_body = NewJob,
-    responses((status = CREATED, body = inline(SentJob), headers(("Idempotent-Replayed" = bool, description = "`true` if an earlier request with this key was answered; otherwise the header is absent.")), description = "The job is recorded, and its prompt has an outcome: look at `state`. It is also the status if the platform rejected the prompt, or if the outcome is unknown."),
-        (status = ACCEPTED, body = inline(SentJob), headers(("Idempotent-Replayed" = bool, description = "`true` if an earlier request with this key was answered; otherwise the header is absent.")), description = "The job is recorded, and its prompt is queued or is still being sent."),
+    responses((status = CREATED, body = inline(SentJob), description = "The job is recorded, and its prompt has an outcome: look at `state`. It is also the status if the platform rejected the prompt, or if the outcome is unknown."),
+        (status = ACCEPTED, body = inline(SentJob), description = "The job is recorded, and its prompt is queued or is still being sent."),
         PromptErrors))]
 pub(super) async fn start_job(
     Extension(caller): Extension<TokenCaller>,
@@ -272,17 +272,22 @@ pub(super) async fn get_job(
     known: KnownVersions,
     Fields(Wait { wait }): Fields<Wait>,
 ) -> Result<Response, Problem> {
-    let readable = readable(&caller, &project)?;
-    if let Some(wait) = wait {
-        get(&caller, &project, &job, wait.get()).await?;
-    }
+    let (project, id) = (readable(&caller, &project)?, id_of(&job)?);
+    let jobs = &caller.state().jobs;
+    jobs.wait_for_end(
+        &project,
+        &id,
+        &caller.caller().user.id,
+        Duration::from_secs(wait.unwrap_or_default().get().into()),
+    )
+    .await?;
     // Before the job is read: a version that is older than the job costs a request, and one that is newer would hide a change.
-    let version = caller.state().jobs.version_of(&readable, &id_of(&job)?).await?;
-    let version = Version::of(&[readable.as_str(), &job, &version])?;
+    let version = jobs.version_of(&project, &id).await?;
+    let version = Version::of(&[project.as_str(), &job, &version])?;
     if known.has(&version) {
         return Ok(version.not_modified());
     }
-    let response = respond(&caller, StatusCode::OK, get(&caller, &project, &job, 0).await?, None).await?;
+    let response = respond(&caller, StatusCode::OK, jobs.get(&project, &id).await?, None).await?;
     Ok(version.mark(response))
 }
 
@@ -293,8 +298,8 @@ pub(super) async fn get_job(
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/messages", tag = TAG, security(("token" = ["jobs:write"])),
     params(OfJob, IdempotencyKey),
     request_body = NewFollowUp,
-    responses((status = CREATED, body = inline(SentFollowUp), headers(("Idempotent-Replayed" = bool, description = "`true` if an earlier request with this key was answered; otherwise the header is absent.")), description = "The follow-up is recorded and has an outcome: look at `follow_up_state`. It is also the status if the platform rejected it, or if the outcome is unknown."),
-        (status = ACCEPTED, body = inline(SentFollowUp), headers(("Idempotent-Replayed" = bool, description = "`true` if an earlier request with this key was answered; otherwise the header is absent.")), description = "The follow-up is recorded, and is queued or still being sent, whatever the state of others."),
+    responses((status = CREATED, body = inline(SentFollowUp), description = "The follow-up is recorded and has an outcome: look at `follow_up_state`. It is also the status if the platform rejected it, or if the outcome is unknown."),
+        (status = ACCEPTED, body = inline(SentFollowUp), description = "The follow-up is recorded, and is queued or still being sent, whatever the state of others."),
         PromptErrors))]
 pub(super) async fn send_follow_up(
     Extension(caller): Extension<TokenCaller>,
@@ -515,10 +520,10 @@ async fn found(caller: &TokenCaller, project: &str, wanted: ListJobs) -> Result<
 
 /// A job, at its end or after `wait` seconds, which are bounded by the type of the input.
 pub(super) async fn get(caller: &TokenCaller, project: &str, job: &str, wait: u32) -> Result<Job, Problem> {
-    let project = readable(caller, project)?;
+    let (project, job, jobs) = (readable(caller, project)?, id_of(job)?, &caller.state().jobs);
     let wait = Duration::from_secs(wait.into());
-    let (owner, job) = (caller.caller(), id_of(job)?);
-    Ok(caller.state().jobs.get_after_end(&project, &job, &owner.user.id, wait).await?)
+    jobs.wait_for_end(&project, &job, &caller.caller().user.id, wait).await?;
+    Ok(jobs.get(&project, &job).await?)
 }
 
 /// Sends a follow-up. Returns its job, and which follow-up it is.

@@ -1,4 +1,4 @@
-//! The versions of responses, for clients that ask again: `ETag`, `If-None-Match` and status 304.
+//! The versions of responses, for clients that repeat a request: `ETag`, `If-None-Match` and status 304.
 
 use std::convert::Infallible;
 
@@ -14,7 +14,7 @@ use utoipa::{IntoParams, IntoResponses};
 use crate::request::problem::Problem;
 use model::error::AppError;
 
-/// The version of a response. It is weak: it says nothing of the time at which Docket last asked the code host.
+/// The version of a response. It is weak: it does not depend on the time at which Docket last queried the code host.
 pub(super) struct Version(ETag);
 
 /// The versions that a client has, from `If-None-Match`.
@@ -51,7 +51,7 @@ impl Version {
         self.mark(StatusCode::NOT_MODIFIED.into_response())
     }
 
-    /// The response with this version. A client may keep it, and asks before each use.
+    /// The response with this version. A client may store it, and revalidates it before each use.
     pub(super) fn mark(self, mut response: Response) -> Response {
         response.headers_mut().typed_insert(self.0);
         let caching = HeaderValue::from_static("private, no-cache");
