@@ -1,5 +1,5 @@
 //! API tokens: the caller's own, and everyone's for administrators. Plain forms return to the page of the list. `scopes` are
-//! comma-separated: `jobs:read`, `jobs:write`, `analytics:read`.
+//! comma-separated: `jobs:read`, `jobs:write`, `jobs:resolve`, `analytics:read`.
 
 use leptos::prelude::*;
 

@@ -28,7 +28,7 @@ use service::jobs::find::{BADGES_MAX, job_ids};
 #[cfg(feature = "ssr")]
 use service::jobs::intent::Submission;
 #[cfg(feature = "ssr")]
-use service::jobs::resolve::{Decision, Outcome};
+use service::jobs::resolve::{DecidedPrompt, Decision, Outcome};
 #[cfg(feature = "ssr")]
 use service::jobs::submitted::Submitted;
 #[cfg(feature = "ssr")]
@@ -142,7 +142,8 @@ pub async fn resolve_delivery(
     let (caller, state) = guard::of::<ResolveDelivery>()?;
     let project = caller.project(&project)?;
     let outcome = Outcome::parse(&outcome, message, remote_id.as_deref())?;
-    let decision = Decision { project, job: job.parse()?, message, attempt, outcome };
+    let prompt = DecidedPrompt::At(message);
+    let decision = Decision { project, job: job.parse()?, prompt, attempt, outcome };
     let job = state.jobs.resolve(&caller, decision).await?;
     forms::redirect_to(&format!("/p/{}/jobs/{}", job.project, job.id));
     Ok(shortened::changed_job(job))

@@ -30,7 +30,7 @@ struct Machine {
 
 impl Machine {
     async fn of(app: &TestApp) -> Self {
-        let scopes = ("scopes", "jobs:read,jobs:write,analytics:read");
+        let scopes = ("scopes", "jobs:read,jobs:write,jobs:resolve,analytics:read");
         let token = create(&app.operator().await, &[scopes]).await;
         let installation = Installation::new()
             .set("DOCKET_SERVER", &format!("http://{}", app.address()))
@@ -398,4 +398,53 @@ async fn documented_ci_commands_run() {
         assert_eq!(finished.code, Some(0), "{line}: {finished:?}");
         assert_eq!(app.upstream.posts().await.len(), 1);
     }
+}
+
+#[tokio::test]
+async fn unknown_job_is_resolved_as_the_client_advises() {
+    let app = app_with("active").await;
+    app.upstream.reset().await;
+    app.upstream.on_create(ResponseTemplate::new(500)).await;
+    let machine = Machine::of(&app).await;
+    let unknown = machine.run(&["job", "start", "--project", "docs", "Fix typos"]);
+    assert_eq!(unknown.code, Some(4), "{unknown:?}");
+    let (id, _) = unknown.stdout.split_once("  ").unwrap();
+    let advice = format!("docket job resolve {id} --attempt 0 --not-started, or --started --platform-id ID");
+    assert!(unknown.stderr.contains(&advice), "{unknown:?}");
+    app.upstream.reset().await;
+    app.upstream.accepts_jobs().await;
+    let resolve = ["job", "resolve", id, "--attempt", "0", "--project", "docs"];
+    let run = |more: &[&str]| machine.run(&[&resolve, more].concat());
+    for wrong in [&[][..], &["--not-started", "--started"], &["--not-started", "--platform-id", "x"]] {
+        assert_eq!(run(wrong).code, Some(2), "{wrong:?}");
+    }
+    for _ in 0..2 {
+        let resolved = run(&["--not-started"]);
+        assert_eq!(resolved.code, Some(0), "{resolved:?}");
+        assert!(resolved.stdout.starts_with(&format!("{id}  active")), "{resolved:?}");
+    }
+    assert_eq!(app.upstream.posts().await.len(), 1);
+    let late = run(&["--started", "--platform-id", "job_9"]);
+    assert!(late.code == Some(1) && late.stderr.contains("Look at the job again"), "{late:?}");
+
+    app.upstream.on_follow_up(ResponseTemplate::new(502)).await;
+    let sent = machine.run(&["job", "follow-up", "--project", "docs", id, "And links"]);
+    assert_eq!(sent.code, Some(4), "{sent:?}");
+    let (_, of) = sent.stderr.split_once("--follow-up ").unwrap();
+    let follow_up = of.split(' ').next().unwrap();
+    let resolved = run(&["--follow-up", follow_up, "--started"]);
+    assert_eq!(resolved.code, Some(0), "{resolved:?}");
+}
+
+#[tokio::test]
+async fn retry_names_the_job_that_it_runs_again() {
+    let app = app_with("failed").await;
+    let machine = Machine::of(&app).await;
+    let failed = machine.run(&["job", "start", "--project", "docs", "--wait", "Fix typos"]);
+    assert_eq!(failed.code, Some(3), "{failed:?}");
+    let (id, _) = failed.stdout.split_once("  ").unwrap();
+    app.upstream.reset().await;
+    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_2", "active"))).await;
+    let again = machine.json(&["job", "start", "--project", "docs", "--retry-of", id, "Fix typos"]);
+    assert_eq!((&again["state"], &again["retry_of"]), (&json!("active"), &json!(id)));
 }

@@ -4,6 +4,7 @@ mod abandoned;
 mod after_commit;
 mod changes;
 mod codes;
+mod decisions;
 mod described;
 mod description;
 mod ended;
@@ -17,6 +18,7 @@ mod mcp_tools;
 mod page_views;
 mod reasons;
 mod replay;
+mod retries;
 mod scopes;
 mod unqueued;
 
@@ -27,7 +29,7 @@ use self::described::assert_is_described;
 use crate::api_tokens::create;
 use crate::helpers::{Browser, TestApp, TestResponse};
 
-const ALL_SCOPES: &str = "jobs:read,jobs:write,analytics:read";
+const ALL_SCOPES: &str = "jobs:read,jobs:write,jobs:resolve,analytics:read";
 
 /// A script with an API token of olga's.
 pub(crate) struct Script {

@@ -337,6 +337,11 @@ impl<'a> ApiRequest<'a> {
         Self { body: Some(body), idempotency_key: Some(idempotency_key), ..self }
     }
 
+    /// With a body whose effect happens once without a key, too.
+    pub(super) fn with_repeatable_body(self, body: Value) -> Self {
+        Self { body: Some(body), ..self }
+    }
+
     fn is_change(&self) -> bool {
         self.method != Method::GET
     }

@@ -1,6 +1,7 @@
-//! `docket job`: starts, shows, lists, follows up and cancels jobs; [`list`] has the list.
+//! `docket job`: starts, shows, lists, follows up, cancels and resolves jobs; [`list`] has the list, and [`resolve`] the decisions.
 
 mod list;
+mod resolve;
 
 use std::io::Read;
 use std::str::FromStr;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
 use self::list::ListArguments;
+use self::resolve::ResolveArguments;
 use crate::connection::{ApiRequest, Connection, parsed};
 use crate::failure::UnknownEnd;
 use crate::idempotency_key::IdempotencyKey;
@@ -70,6 +72,10 @@ pub enum JobCommand {
         #[command(flatten)]
         common: Common,
     },
+    /// Decide about a prompt whose outcome is unknown: send it again, or track the job that the platform started
+    ///
+    /// Look at the platform first: a prompt that was started and is sent again runs twice. Exits as show does.
+    Resolve(ResolveArguments),
 }
 
 #[derive(Args)]
@@ -91,6 +97,9 @@ pub struct StartArguments {
     /// The value of a placeholder of the template; may be repeated
     #[arg(long = "set", value_name = "NAME=VALUE", requires = "template", value_parser = name_and_value)]
     values: Vec<(String, String)>,
+    /// The id of a job that this one runs again. It ended without a pull request, and is resolved if this one opens one
+    #[arg(long, value_name = "JOB")]
+    retry_of: Option<String>,
     #[command(flatten)]
     sending: Sending,
     #[command(flatten)]
@@ -143,6 +152,8 @@ struct ShownJob {
     #[serde(default, deserialize_with = "known")]
     follow_up_state: Option<DeliveryState>,
     reason: Option<String>,
+    /// Missing in responses of an earlier version, and without the scope `jobs:read`.
+    attempt: Option<u32>,
     pull_request: Option<ShownPullRequest>,
     #[serde(default)]
     pull_request_is_earlier: bool,
@@ -155,6 +166,7 @@ struct ShownFollowUp {
     id: Option<String>,
     #[serde(deserialize_with = "known")]
     state: Option<DeliveryState>,
+    attempt: Option<u32>,
 }
 
 /// What a command shows and awaits.
@@ -246,11 +258,13 @@ async fn run(connection: &Connection, command: JobCommand) -> anyhow::Result<Out
             show(connection, &project, &connection.send(&ApiRequest::post(&path)).await?, common.json)?;
             Ok(Outcome::Done)
         }
+        JobCommand::Resolve(arguments) => resolve::resolve(connection, arguments).await,
     }
 }
 
 async fn start(connection: &Connection, arguments: StartArguments) -> anyhow::Result<Outcome> {
-    let StartArguments { prompt, common, pages, tags, template, values, sending, waiting } = arguments;
+    let StartArguments { prompt, common, pages, tags, template, values, retry_of, sending, waiting } =
+        arguments;
     let prompt = prompt.map(text).transpose()?;
     let project = project_or_only(connection, common.project).await?;
     let mut body = json!({"pages": pages, "tags": tags, "queue": sending.queue});
@@ -262,6 +276,9 @@ async fn start(connection: &Connection, arguments: StartArguments) -> anyhow::Re
             values.into_iter().map(|(name, value)| (name, Value::from(value))).collect();
         // The server finds it, so that a repeated run does not need the template any more.
         body["template"] = json!({"name": name, "values": values});
+    }
+    if let Some(job) = retry_of {
+        body["retry_of"] = job.into();
     }
     let key = IdempotencyKey::of_run(sending.key.as_deref());
     let request = ApiRequest::post(&["projects", &project, "jobs"]).with_body(body, &key);
@@ -401,6 +418,7 @@ fn print_state(job: &ShownJob) {
     if let Some(reason) = &job.reason {
         print_line(reason);
     }
+    resolve::advise(job);
 }
 
 fn print_pull_request(job: &ShownJob) {

@@ -35,6 +35,9 @@ pub enum Scope {
     #[serde(rename = "jobs:write")]
     #[strum(serialize = "jobs:write")]
     JobsWrite,
+    #[serde(rename = "jobs:resolve")]
+    #[strum(serialize = "jobs:resolve")]
+    JobsResolve,
     #[serde(rename = "analytics:read")]
     #[strum(serialize = "analytics:read")]
     AnalyticsRead,
@@ -127,7 +130,7 @@ impl Scope {
     pub const fn least_role(self) -> Role {
         match self {
             Self::JobsRead | Self::AnalyticsRead => Role::Viewer,
-            Self::JobsWrite => Role::Operator,
+            Self::JobsWrite | Self::JobsResolve => Role::Operator,
         }
     }
 
@@ -136,6 +139,7 @@ impl Scope {
         match self {
             Self::JobsRead => "read jobs, templates and pull requests",
             Self::JobsWrite => "start jobs, send follow-ups, archive and cancel",
+            Self::JobsResolve => "decide about prompts whose outcome is unknown",
             Self::AnalyticsRead => "read page views",
         }
     }
@@ -212,7 +216,8 @@ impl FromStr for Scopes {
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
         let scopes = names.map(str::parse).collect::<Result<Vec<Scope>, _>>()?;
-        Self::of(scopes).ok_or("Choose at least one scope: jobs:read, jobs:write or analytics:read.".into())
+        Self::of(scopes)
+            .ok_or("Choose at least one scope: jobs:read, jobs:write, jobs:resolve or analytics:read.".into())
     }
 }
 
@@ -250,7 +255,7 @@ impl TokenState {
 }
 
 fn not_a_scope(_: &str) -> ParseError {
-    "A scope is jobs:read, jobs:write or analytics:read.".into()
+    "A scope is jobs:read, jobs:write, jobs:resolve or analytics:read.".into()
 }
 
 #[cfg(test)]

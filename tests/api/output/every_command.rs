@@ -149,7 +149,12 @@ fn run_commands_of_files(missing: &mut Missing, upstream: &str) {
 async fn run_commands_of_the_client(missing: &mut Missing) {
     let server = MockServer::start().await;
     let of_job = format!("/api/v1/projects/docs/jobs/{ID}");
-    for path in [of_job.clone(), format!("{of_job}/messages"), format!("{of_job}/cancel")] {
+    for path in [
+        of_job.clone(),
+        format!("{of_job}/messages"),
+        format!("{of_job}/cancel"),
+        format!("{of_job}/resolve"),
+    ] {
         respond(&server, &path, &job("text")).await;
     }
     let started = ResponseTemplate::new(201).set_body_json(job("text"));
@@ -167,6 +172,7 @@ async fn run_commands_of_the_client(missing: &mut Missing) {
         "job start --project docs --wait --json Fix",
         "job follow-up --project docs ID Go",
         "job cancel --project docs ID",
+        "job resolve --project docs --attempt 0 --not-started ID",
         "job show --project docs ID",
         "job show --project docs --json ID",
         "job list --project docs",

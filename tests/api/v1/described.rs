@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use model::api_token::Scope;
 use reqwest::Method;
 use serde_json::Value;
 
@@ -260,7 +261,7 @@ async fn endpoints_need_exactly_the_described_scopes() {
     let app = TestApp::start().await;
     let description = description(&app).await;
     let mut needed = 0;
-    for scope in ["jobs:read", "jobs:write", "analytics:read"] {
+    for scope in Scope::ALL.iter().map(|scope| scope.as_str()) {
         let script = Script::with(&app, &[("scopes", scope)]).await;
         for (method, path) in endpoints(&description) {
             let operation = &description["paths"][&path][method.to_lowercase()];

@@ -43,6 +43,7 @@ async fn description_lists_every_endpoint_of_the_api() {
         ("POST", "/projects/{project}/jobs/{job}/archive"),
         ("POST", "/projects/{project}/jobs/{job}/restore"),
         ("POST", "/projects/{project}/jobs/{job}/cancel"),
+        ("POST", "/projects/{project}/jobs/{job}/resolve"),
         ("GET", "/projects/{project}/page-views"),
         ("GET", "/projects/{project}/page-views/daily"),
         ("GET", "/projects/{project}/templates"),

@@ -1,6 +1,7 @@
 //! A repeated request with the same idempotency key gets the first answer, whatever changed since.
 
 use serde_json::Value;
+use wiremock::ResponseTemplate;
 
 use super::Script;
 use crate::api_tokens::{create, problem};
@@ -107,7 +108,7 @@ async fn stricter_limit_does_not_change_the_answer() {
 }
 
 /// Bodies that differ from the first one in one respect, and from each other.
-fn bodies(template: &str) -> Vec<Value> {
+fn bodies(template: &str, retried: &str) -> Vec<Value> {
     let base = json!({"prompt": "Fix typos", "pages": ["/a"], "tags": ["one"]});
     let with = |changes: Value| {
         let mut body = base.clone();
@@ -130,6 +131,7 @@ fn bodies(template: &str) -> Vec<Value> {
         with(json!({"tags": ["one", "two"]})),
         with(json!({"tags": []})),
         with(json!({"queue": true})),
+        with(json!({"retry_of": retried})),
         with(looked_at(filled("/a"))),
         with(looked_at(filled("/b"))),
         filled("/a"),
@@ -152,9 +154,13 @@ fn rewritten(body: &Value) -> Value {
 
 #[tokio::test]
 async fn key_with_another_body_is_refused_whatever_differs() {
-    let app = app().await;
+    let app = TestApp::start().await;
+    app.upstream.on_create(ResponseTemplate::new(400)).await;
+    let rejected = Script::of(&app).await.post(JOBS, "rejected", &json!({"prompt": "Fix"})).await.json();
+    app.upstream.reset().await;
+    app.upstream.accepts_jobs().await;
     let id = template(&app, "Check {{page}}").await;
-    let bodies = bodies(&id);
+    let bodies = bodies(&id, rejected["id"].as_str().unwrap());
     for (number, first) in bodies.iter().enumerate() {
         let (script, key) = (Script::of(&app).await, format!("key-{number}"));
         let job = script.post(JOBS, &key, first).await;
@@ -172,7 +178,7 @@ async fn key_with_another_body_is_refused_whatever_differs() {
         assert_eq!(app.ledger().count("SELECT COUNT(*) FROM audit").await, audited);
         assert_eq!(app.upstream.posts().await.len(), number + 1);
     }
-    assert_eq!(app.ledger().count("SELECT COUNT(*) FROM jobs").await, bodies.len() as i64);
+    assert_eq!(app.ledger().count("SELECT COUNT(*) FROM jobs").await, 1 + bodies.len() as i64);
 }
 
 /// A matrix over pages with one key starts one job, and the other legs learn that they started none.

@@ -86,7 +86,7 @@ impl Jobs {
         }
     }
 
-    /// Whether its job accepts follow-ups, and its template and the job that it retries exist.
+    /// Whether its job accepts follow-ups, its template exists, and the job that it retries ended without a pull request.
     async fn must_be_possible(&self, intent: &NewIntent) -> Result<(), AppError> {
         let project = &intent.project;
         let (template, retry_of) = match &intent.subject {
@@ -97,7 +97,7 @@ impl Jobs {
             self.must_be_a_template(project, template).await?;
         }
         if let Some(job) = retry_of {
-            self.must_be_a_job(project, job).await?;
+            self.must_be_retryable(project, job).await?;
         }
         Ok(())
     }
@@ -231,10 +231,14 @@ impl Jobs {
     }
 
     /// A job of another project is treated as missing.
-    async fn must_be_a_job(&self, project: &ProjectId, job: &JobId) -> Result<(), AppError> {
-        match self.store.has_job(project, job).await? {
-            true => Ok(()),
-            false => Err(AppError::not_found(
+    async fn must_be_retryable(&self, project: &ProjectId, job: &JobId) -> Result<(), AppError> {
+        let job = self.store.job(project, job).await?;
+        match job.map(|job| job.is_retryable()) {
+            Some(true) => Ok(()),
+            Some(false) => Err(AppError::conflict(
+                "The job to run again has not ended, or has a pull request. Start a new job instead, or send a follow-up.",
+            )),
+            None => Err(AppError::not_found(
                 "The job to run again does not exist in this project. Start a new job instead.",
             )),
         }

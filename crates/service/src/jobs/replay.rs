@@ -26,6 +26,8 @@ pub struct ScriptRequest<'a> {
     pub template: Option<ScriptTemplate<'a>>,
     pub pages: &'a [String],
     pub tags: &'a [String],
+    /// The job that a new job retries.
+    pub retry_of: Option<&'a str>,
     /// Whether the prompt may be queued.
     pub queue: bool,
 }
@@ -46,7 +48,7 @@ impl ScriptRequest<'_> {
 
     /// The hash of all of it.
     pub fn body_hash(&self) -> String {
-        self.hash_from(None)
+        self.hash_from(self.retry_of.map(|job| [None, Some(job)]))
     }
 
     /// `form`: the template that filled in a form, and the job that it retries.
@@ -124,7 +126,17 @@ fn hash_of_text(project: &ProjectId, job: Option<&str>, prompt: &str) -> String 
 
 /// A request with nothing but a prompt.
 fn of_text<'a>(project: &'a ProjectId, job: Option<&'a str>, prompt: &'a str) -> ScriptRequest<'a> {
-    ScriptRequest { project, job, prompt: Some(prompt), template: None, pages: &[], tags: &[], queue: false }
+    let (pages, tags) = (&[], &[]);
+    ScriptRequest {
+        project,
+        job,
+        prompt: Some(prompt),
+        template: None,
+        pages,
+        tags,
+        retry_of: None,
+        queue: false,
+    }
 }
 
 impl Jobs {
@@ -212,7 +224,8 @@ mod tests {
         let bodies = lists.iter().flat_map(|list| {
             let pages = ScriptRequest { pages: list, ..request };
             let tags = ScriptRequest { tags: list, ..request };
-            [pages, tags, ScriptRequest { queue: true, ..pages }]
+            let retry = ScriptRequest { retry_of: list.last().map(String::as_str), ..request };
+            [pages, tags, retry, ScriptRequest { queue: true, ..pages }]
         });
         let bodies: Vec<_> = bodies.chain([request]).chain(different).collect();
         let hashes: BTreeSet<String> = bodies.iter().map(ScriptRequest::body_hash).collect();

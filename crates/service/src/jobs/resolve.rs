@@ -6,7 +6,7 @@ use crate::jobs::Jobs;
 use clients::upstream::UpstreamError;
 use clients::upstream::governor::Scope;
 use model::error::AppError;
-use model::id::{JobId, ProjectId, RemoteId};
+use model::id::{JobId, MessageId, ProjectId, RemoteId};
 use model::job::{BulkResult, DeliveryState, Job, RemoteJob};
 use model::time::Timestamp;
 use store::StoreError;
@@ -17,11 +17,17 @@ use store::jobs::unresolved::{AcceptedAs, UnresolvedDelivery};
 pub struct Decision {
     pub project: ProjectId,
     pub job: JobId,
-    /// The position of the message in its job.
-    pub message: i64,
-    /// The attempt when the form was rendered.
+    pub prompt: DecidedPrompt,
+    /// The attempt when the job was read.
     pub attempt: i64,
     pub outcome: Outcome,
+}
+
+/// Which prompt of a job a decision is about.
+pub enum DecidedPrompt {
+    /// The one at this position; the first is at 0.
+    At(i64),
+    FollowUp(MessageId),
 }
 
 pub enum Outcome {
@@ -45,15 +51,15 @@ impl Outcome {
 impl Jobs {
     /// Carries out a decision once: the same one again returns the current job, a different one is refused.
     pub async fn resolve(&self, caller: &Caller, decision: Decision) -> Result<Job, AppError> {
-        let message = self.store.message_at(&decision.project, &decision.job, decision.message).await?;
+        let (project, job) = (&decision.project, &decision.job);
+        let message = match &decision.prompt {
+            DecidedPrompt::At(position) => self.store.message_at(project, job, *position).await?,
+            DecidedPrompt::FollowUp(id) => self.store.follow_up(project, job, id).await?,
+        };
         let message =
             message.ok_or_else(|| AppError::not_found("That prompt does not exist in this project."))?;
-        let delivery = UnresolvedDelivery {
-            project: &decision.project,
-            job: &decision.job,
-            position: decision.message,
-            attempt: decision.attempt,
-        };
+        let (position, attempt) = (message.position, decision.attempt);
+        let delivery = UnresolvedDelivery { project, job, position, attempt };
         match &decision.outcome {
             Outcome::NotStarted => self.send_again(caller, &delivery, &message).await,
             Outcome::Started(id) => self.mark_accepted(caller, &delivery, &message, id.as_ref()).await,
@@ -180,5 +186,7 @@ fn not_in_project(remote_id: &str) -> AppError {
 }
 
 fn already_resolved() -> AppError {
-    AppError::conflict("Someone else has already decided this. Reload the page to see the result.")
+    AppError::conflict(
+        "The outcome of this prompt is known, or was decided for this attempt. Look at the job again.",
+    )
 }

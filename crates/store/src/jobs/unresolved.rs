@@ -8,7 +8,7 @@ use super::lifecycle::{Acceptance, Transition};
 use super::messages::{Intent, SELECT_INTENT};
 use super::{details, imports, lifecycle, messages};
 use crate::{Authority, Change, Store, StoreError, parsed};
-use model::id::{JobId, ProjectId};
+use model::id::{JobId, MessageId, ProjectId};
 use model::job::{RemoteJob, SENT_AGAIN_MAX};
 use model::lifecycle::DeliveryStep;
 use model::time::Timestamp;
@@ -37,6 +37,24 @@ impl Store {
         position: i64,
     ) -> Result<Option<Intent>, StoreError> {
         find(&mut *self.pool.acquire().await?, project, job, position).await
+    }
+
+    /// The follow-up of a job with this id.
+    pub async fn follow_up(
+        &self,
+        project: &ProjectId,
+        job: &JobId,
+        id: &MessageId,
+    ) -> Result<Option<Intent>, StoreError> {
+        let row = sqlx::query(AssertSqlSafe(format!(
+            "{SELECT_INTENT} WHERE j.project = $1 AND m.job_id = $2 AND m.id = $3 AND m.position > 0"
+        )))
+        .bind(project.as_str())
+        .bind(job.as_str())
+        .bind(id.as_str())
+        .fetch_optional(&self.pool)
+        .await?;
+        row.as_ref().map(messages::intent).transpose()
     }
 
     /// Docket's job with the upstream's id, if any.

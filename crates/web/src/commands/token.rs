@@ -27,7 +27,7 @@ pub enum Action {
         /// A name for lists, such as the script that uses it
         #[arg(long)]
         name: String,
-        /// What it may do: jobs:read, jobs:write, analytics:read
+        /// What it may do: jobs:read, jobs:write, jobs:resolve, analytics:read
         #[arg(long, value_name = "SCOPE,SCOPE")]
         scopes: Scopes,
         /// Its projects [default: all that the owner can see]

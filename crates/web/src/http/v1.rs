@@ -3,6 +3,7 @@
 
 mod budgets;
 mod changed_job;
+mod decision;
 mod described;
 mod errors;
 mod input;
@@ -68,7 +69,7 @@ pub(super) fn routes(state: &AppState) -> Router<AppState> {
         .route("/api/v1/", any(no_such_endpoint))
         .route("/api/v1/{*rest}", any(no_such_endpoint))
         .method_not_allowed_fallback(wrong_method)
-        .layer(from_fn(described::known_fields))
+        .layer(from_fn(described::as_described))
         .layer(from_fn(large_responses::limit))
         // Each route above has both layers: the token is checked before the body is read, and again when it is complete.
         .layer(from_fn_with_state(state.clone(), input::whole_body))
@@ -93,6 +94,7 @@ fn endpoints() -> OpenApiRouter<AppState> {
         .routes(routes!(jobs::archive_job))
         .routes(routes!(jobs::restore_job))
         .routes(routes!(jobs::cancel_job))
+        .routes(routes!(decision::resolve_job))
         .routes(routes!(page_views::list_page_views))
         .routes(routes!(page_views::list_daily_page_views))
         .routes(routes!(templates::list_templates))

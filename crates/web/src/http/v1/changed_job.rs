@@ -80,6 +80,16 @@ pub(super) enum SentFollowUp {
     FollowedUp(FollowedUpJob),
 }
 
+/// The job with the scope `jobs:read`, otherwise its id and states, with those of the follow-up that the decision was about.
+#[expect(dead_code, reason = "the description has it, and jobs are streamed")]
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+pub(super) enum DecidedJob {
+    Readable(Box<JobBody>),
+    Changed(ChangedJob),
+    FollowedUp(FollowedUpJob),
+}
+
 /// A job, and the follow-up that the request sent.
 #[derive(Serialize, ToSchema)]
 pub(super) struct JobWithFollowUp {

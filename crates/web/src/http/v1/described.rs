@@ -1,17 +1,18 @@
-//! What the description says about every endpoint: headers, scopes and lengths of this installation. A field of the address that an endpoint does not
-//! describe is refused.
+//! What the description says about every endpoint: headers, scopes and lengths of this installation. What it says about scopes and about
+//! fields of the address holds for every endpoint: they are checked here.
 
 use std::sync::LazyLock;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
-use axum::{Json, http::Method};
+use axum::{Extension, Json, http::Method};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::endpoints;
 use super::input::Fields;
+use crate::auth::bearer::TokenCaller;
 use crate::request::problem::Problem;
 use crate::state::AppState;
 use model::error::{AppError, ErrorCode, Retry};
@@ -127,9 +128,7 @@ fn completed(mut description: Value) -> Value {
 
 /// Names the scopes that an endpoint needs in words, too.
 fn describe_scopes(operation: &mut Value) {
-    let Some(scopes) = operation.pointer("/security/0/token").and_then(Value::as_array) else { return };
-    let scopes: Vec<String> =
-        scopes.iter().filter_map(Value::as_str).map(|scope| format!("`{scope}`")).collect();
+    let scopes: Vec<String> = scopes(operation).map(|scope| format!("`{scope}`")).collect();
     if !scopes.is_empty() {
         let needs = format!("Needs the scope {}.", scopes.join(" and "));
         let text = operation["description"].as_str().map(|text| format!("{text}\n\n{needs}"));
@@ -143,23 +142,39 @@ fn add_headers(status: u16, response: &mut Value) {
     }
 }
 
-/// A layer of all endpoints: a field of the address that is not in the description of the endpoint is refused.
-pub(super) async fn known_fields(request: Request, next: Next) -> Result<Response, Problem> {
+/// A layer of all endpoints: the token needs the scopes of the description, and a field of the address that is not in the description is refused.
+pub(super) async fn as_described(
+    Extension(caller): Extension<TokenCaller>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
     let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
-    if let (Some(path), Some(query)) = (path, request.uri().query()) {
-        check_fields(path, request.method(), query)?;
+    if let Some(operation) = path.and_then(|path| operation(path, request.method())) {
+        check_scopes(&caller, operation)?;
+        check_fields(operation, request.uri().query().unwrap_or_default())?;
     }
     Ok(next.run(request).await)
 }
 
-fn check_fields(path: &str, method: &Method, query: &str) -> Result<(), Problem> {
+/// The description of an endpoint; `None` for a method that the path does not have.
+fn operation(path: &str, method: &Method) -> Option<&'static Value> {
     let method = if method == Method::HEAD { &Method::GET } else { method };
-    let item = &description()["paths"][path];
-    let operation = &item[method.as_str().to_ascii_lowercase()];
-    // Responds that there is no such endpoint.
-    if operation.is_null() {
-        return Ok(());
+    description()["paths"][path].get(method.as_str().to_ascii_lowercase())
+}
+
+fn check_scopes(caller: &TokenCaller, operation: &Value) -> Result<(), Problem> {
+    for scope in scopes(operation) {
+        caller.needs(scope.parse().map_err(AppError::from)?)?;
     }
+    Ok(())
+}
+
+fn scopes(operation: &Value) -> impl Iterator<Item = &str> {
+    let scopes = operation.pointer("/security/0/token").and_then(Value::as_array);
+    scopes.into_iter().flatten().filter_map(Value::as_str)
+}
+
+fn check_fields(operation: &Value, query: &str) -> Result<(), Problem> {
     let parameters = operation["parameters"].as_array().map(Vec::as_slice).unwrap_or_default();
     let known: Vec<&str> = parameters
         .iter()

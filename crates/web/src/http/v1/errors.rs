@@ -42,6 +42,9 @@ pub(super) struct ChangesErrors;
 /// The errors of endpoints that change something.
 pub(super) struct ChangeErrors;
 
+/// The errors of decisions about a prompt.
+pub(super) struct DecisionErrors;
+
 /// The errors of endpoints that send a prompt.
 pub(super) struct PromptErrors;
 
@@ -76,6 +79,20 @@ impl IntoResponses for ChangeErrors {
             ErrorCode::Conflict,
             ErrorCode::TooLarge,
             ErrorCode::UnsupportedMediaType,
+        ])
+    }
+}
+
+impl IntoResponses for DecisionErrors {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        responses(&[
+            ErrorCode::TooSlow,
+            ErrorCode::Conflict,
+            ErrorCode::TooLarge,
+            ErrorCode::UnsupportedMediaType,
+            ErrorCode::BudgetSpent,
+            ErrorCode::UpstreamFailed,
+            ErrorCode::UpstreamSlow,
         ])
     }
 }

@@ -43,6 +43,10 @@ pub(super) struct JobBody {
     /// The paths of the pages it is about.
     pages: Vec<String>,
     tags: Vec<String>,
+    /// How often its prompt was sent again after its outcome was unknown. A decision about an unknown outcome names it.
+    attempt: u32,
+    /// The id of the job that it runs again; `null` in lists.
+    retry_of: Option<String>,
     /// The last 20 in lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = true, value_type = Vec<FollowUpBody>)]
@@ -82,6 +86,8 @@ pub(super) struct FollowUpBody {
     /// The cause of the state for programs; `null` without a cause.
     reason_code: Option<ReasonCode>,
     created_at: Timestamp,
+    /// How often it was sent again after its outcome was unknown. A decision about an unknown outcome names it.
+    attempt: u32,
 }
 
 /// A pull request, as its code host last reported it.
@@ -140,6 +146,8 @@ impl From<Job> for JobBody {
             changed_at: job.changed_at,
             pages: job.paths,
             tags: job.tags,
+            attempt: job.attempt,
+            retry_of: job.retry_of.map(|origin| origin.status.id.to_string()),
             follow_ups: Some(job.follow_ups.into_iter().map(Into::into).collect()),
             template: job.template.and_then(|template| Some(template.id?.to_string())),
             platform_id,
@@ -183,8 +191,9 @@ fn is_cut(text: &str) -> bool {
 
 impl From<FollowUp> for FollowUpBody {
     fn from(follow_up: FollowUp) -> Self {
-        let FollowUp { id, prompt, author, state, reason, reason_code, created_at, .. } = follow_up;
-        Self { id: id.to_string(), prompt, truncated: false, author, state, reason, reason_code, created_at }
+        let FollowUp { id, prompt, author, state, reason, reason_code, created_at, attempt } = follow_up;
+        let id = id.to_string();
+        Self { id, prompt, truncated: false, author, state, reason, reason_code, created_at, attempt }
     }
 }
 

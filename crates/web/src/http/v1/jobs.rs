@@ -46,15 +46,15 @@ use store::jobs::archive_and_tags::TAGS_MAX;
 use store::jobs::intents::{NewIntent, Subject};
 use store::jobs::list::PageJobs;
 
-const TAG: &str = "Jobs";
+pub(super) const TAG: &str = "Jobs";
 
 /// The path of a job.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
 pub(super) struct OfJob {
-    project: String,
+    pub(super) project: String,
     #[param(pattern = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
-    job: String,
+    pub(super) job: String,
 }
 
 /// The filters of the list.
@@ -158,6 +158,8 @@ pub(super) struct NewJob {
     #[schema(inline, value_type = Vec<TagText>, max_items = 50)]
     pub(super) tags: Vec<String>,
     pub(super) template: Option<TemplateOfJob>,
+    /// The id of the job that this one runs again. It ended without a pull request, and is resolved if this one opens one.
+    pub(super) retry_of: Option<String>,
     /// Whether the prompt is queued if it cannot be sent at once, because the hourly budget is spent, requests are paused or there are no AI credits.
     /// Otherwise it is refused, or rejected, and nothing is sent later.
     #[serde(default)]
@@ -241,7 +243,7 @@ pub(super) async fn list_jobs(
 ///
 /// A repeated request changes nothing, and its template may have been changed or deleted since. A key belongs to the owner of the
 /// token and to the project: all tokens of a person share it, and a request with another body is refused (422), whatever differs: the prompt, the
-/// pages, the tags, the template, its values or `queue`. A template and the text that it is filled in to are different requests. Without the scope `jobs:read`, or if a long job cannot be sent
+/// pages, the tags, the template, its values, `retry_of` or `queue`. A template and the text that it is filled in to are different requests. Without the scope `jobs:read`, or if a long job cannot be sent
 /// now, the response has only the id and the state.
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs", tag = TAG, security(("token" = ["jobs:write"])),
     params(("project" = String, Path), IdempotencyKey),
@@ -393,6 +395,7 @@ pub(super) async fn start(
         template,
         pages: &new.pages,
         tags: &new.tags,
+        retry_of: new.retry_of.as_deref(),
         queue: new.queue,
     };
     if let Some(earlier) = jobs.first_answer(&owner.user.id, &intent, &request).await? {
@@ -413,7 +416,8 @@ pub(super) async fn start(
     };
     let prompt = Prompt::parse(&text, jobs.prompt_max()).map_err(in_field("prompt"))?;
     let pages = pages(jobs, &project, &new.pages)?;
-    let subject = Subject::NewJob { template, retry_of: None, tags };
+    let retry_of = new.retry_of.as_deref().map(str::parse).transpose().map_err(in_field("retry_of"))?;
+    let subject = Subject::NewJob { template, retry_of, tags };
     let intent = NewIntent { pages, subject, ..NewIntent::new_job(project.clone(), intent, prompt) };
     submit(caller, hashed(intent, &request), new.queue).await
 }
@@ -462,7 +466,7 @@ fn pages(jobs: &Jobs, project: &ProjectId, texts: &[String]) -> Result<Pages, Ap
 }
 
 /// The error of a field.
-fn in_field<E: Into<AppError>>(field: &'static str) -> impl Fn(E) -> AppError {
+pub(super) fn in_field<E: Into<AppError>>(field: &'static str) -> impl Fn(E) -> AppError {
     move |error| {
         let error = error.into();
         match error.code {
@@ -473,7 +477,7 @@ fn in_field<E: Into<AppError>>(field: &'static str) -> impl Fn(E) -> AppError {
 }
 
 /// The id of a job in a path, or in the arguments of a tool.
-fn id_of(job: &str) -> Result<JobId, AppError> {
+pub(super) fn id_of(job: &str) -> Result<JobId, AppError> {
     job.parse().map_err(in_field("job"))
 }
 
@@ -557,6 +561,7 @@ async fn follow_up_once(
         template: None,
         pages: &[],
         tags: &[],
+        retry_of: None,
         queue: new.queue,
     };
     let jobs = &caller.state().jobs;
@@ -617,7 +622,7 @@ fn replayed(is_replay: bool) -> AppendHeaders<Option<(HeaderName, &'static str)>
 
 /// The response to a change of a job: the job, or only its states without the scope `jobs:read`. The change took effect, so that an error would be wrong:
 /// if the job cannot be sent, because slow readers use the permits of its person, the response has only the states, too.
-async fn respond_to_change(
+pub(super) async fn respond_to_change(
     caller: &TokenCaller,
     status: StatusCode,
     job: Job,

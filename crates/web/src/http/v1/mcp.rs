@@ -377,10 +377,10 @@ fn changed(caller: &TokenCaller, job: Job, follow_up: Option<SentPrompt>) -> Res
 }
 
 async fn start_job(caller: &TokenCaller, input: Value) -> Result<JsonObject, Problem> {
-    let StartJobInput { project, prompt, template, pages, idempotency_key, queue } = parsed(input)?;
+    let StartJobInput { project, prompt, template, pages, retry_of, idempotency_key, queue } = parsed(input)?;
     let pages = pages.unwrap_or_default().into_iter().map(String::from).collect();
     let (template, queue) = (template.map(TemplateOfJob::from), queue.unwrap_or_default());
-    let new = NewJob { prompt, template, pages, queue, ..NewJob::default() };
+    let new = NewJob { prompt, template, pages, retry_of, queue, ..NewJob::default() };
     let job = jobs::start(caller, &project, idempotency_key, new).await?.job;
     changed(caller, job, None)
 }

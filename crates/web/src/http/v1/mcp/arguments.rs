@@ -82,6 +82,8 @@ pub(super) struct StartJobInput {
     pub(super) template: Option<TemplateInput>,
     /// The paths of the pages it is about.
     pub(super) pages: Option<Vec<WrittenPage>>,
+    /// The id of the job that this one runs again. It ended without a pull request, and is resolved if this one opens one.
+    pub(super) retry_of: Option<String>,
     /// 1 to 64 letters, digits, - or _; the same in each retry.
     #[schemars(with = "String", regex(pattern = "^[A-Za-z0-9_-]{1,64}$"))]
     pub(super) idempotency_key: IntentId,
