@@ -86,11 +86,11 @@ async fn follow_ups_are_ordered_and_have_their_authors() {
 async fn rejected_job_accepts_no_follow_up() {
     let app = TestApp::start().await;
     let operator = app.operator().await;
-    for status in [400, 500] {
+    for (status, code) in [(400, "conflict"), (500, "not_accepted")] {
         app.upstream.reset().await;
         app.upstream.on_create(ResponseTemplate::new(status)).await;
         let job = operator.created("Fix typos").await;
-        let message = operator.follow_up(&job, "And more", &intent()).await.refused(409, "not_accepted");
+        let message = operator.follow_up(&job, "And more", &intent()).await.refused(409, code);
         assert!(message.contains("follow up"), "{message}");
         assert_eq!(app.upstream.posts().await.len(), 1);
         assert_eq!(operator.job(&job).await["follow_ups"], json!([]));

@@ -611,7 +611,7 @@ async fn queued_follow_up_of_a_rejected_job_is_rejected() {
         assert!(follow_up["reason"].as_str().unwrap().contains("was not started"), "{follow_up}");
     }
     assert_eq!(waiting(&operator).await.len(), 0);
-    operator.follow_up(&refused, "again", &intent()).await.refused(409, "not_accepted");
+    operator.follow_up(&refused, "again", &intent()).await.refused(409, "conflict");
 }
 
 #[tokio::test]

@@ -363,7 +363,7 @@ async fn manual_check_requires_an_operator_and_an_accepted_job() {
     app.upstream.reset().await;
     app.upstream.on_create(ResponseTemplate::new(400)).await;
     let rejected = operator.created("Fix more").await;
-    check(&operator, &rejected).await.refused(409, "not_accepted");
+    check(&operator, &rejected).await.refused(409, "conflict");
     assert_eq!(app.upstream.reads().await, 0);
 }
 

@@ -56,6 +56,8 @@ pub struct TokenDays(u32);
 #[serde(rename_all = "snake_case")]
 pub enum TokenState {
     Active,
+    /// It works for up to 24 more hours: another one replaces it.
+    Replaced,
     Expired,
     Revoked,
     /// Its owner is disabled.
@@ -247,6 +249,7 @@ impl TokenState {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Active => "Active",
+            Self::Replaced => "Replaced",
             Self::Expired => "Expired",
             Self::Revoked => "Revoked",
             Self::OwnerDisabled => "Owner disabled",

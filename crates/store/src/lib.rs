@@ -109,7 +109,7 @@ pub enum StoreError {
     Stopped,
     #[error("a person has {0} prompts in the queue")]
     QueueFull(u32),
-    #[error("a limit of rows: {0}")]
+    #[error("{0}")]
     Full(&'static Limit),
     #[error("another project has the job of the platform as {0}")]
     OtherProject(ProjectId, JobId),

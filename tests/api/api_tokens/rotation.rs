@@ -2,7 +2,7 @@
 
 use model::audit::Outcome;
 
-use super::{DAY, PROJECTS, app, audited, create, listed, problem, project_ids, with_token};
+use super::{DAY, PROJECTS, app, audited, create, listed, post_new, problem, project_ids, with_token};
 use crate::helpers::{Browser, PASSWORD, TestApp, TestResponse, json};
 
 const TOKEN: &str = "/api/v1/token";
@@ -83,12 +83,40 @@ async fn rotated_tokens_count_for_the_limit_of_a_person() {
     create(&olga, &[]).await;
     let first = id(&olga).await;
     let fill = "INSERT INTO api_tokens (id, user_id, name, token_hash, last_four, scopes, projects, created_at, expires_at, notices_seen)
-        SELECT 'x' || u.name || t.n, u.id, 'x', 'x' || t.n, 'xxxx', 'jobs:read', '*', 0, 99999999999999, 2
+        SELECT '01920000-0000-7000-8000-0000000000' || (10 + t.n), u.id, 'x', 'x' || t.n, 'xxxx', 'jobs:read', '*', 0, 99999999999999, 2
         FROM users u CROSS JOIN (WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 49) SELECT n FROM c) t
         WHERE u.name = 'olga'";
     app.ledger().run(fill).await;
-    let message = rotate(&olga, &first, PASSWORD).await.refused(400, "bad_input");
+    // The new one takes the place of the old one, and no other has room.
+    assert_eq!(rotate(&olga, &first, PASSWORD).await.status, 200);
+    let message = post_new(&olga, &[]).await.refused(400, "bad_input");
     assert!(message.contains("50"), "{message}");
+    // As many old ones may work beside them.
+    app.ledger().run("UPDATE api_tokens SET replaced_by = id WHERE id LIKE '01920000%'").await;
+    let message = rotate(&olga, &id(&olga).await, PASSWORD).await.refused(400, "bad_input");
+    assert!(message.contains("50"), "{message}");
+}
+
+/// Whoever lost the new token rotates that one: a second rotation of the old one would make a token that is valid for a day.
+#[tokio::test]
+async fn replaced_token_is_not_rotated_again() {
+    let app = app().await;
+    let olga = app.operator().await;
+    create(&olga, &[("days", "90")]).await;
+    let old = id(&olga).await;
+    assert_eq!(rotate(&olga, &old, PASSWORD).await.status, 200);
+    let message = rotate(&olga, &old, PASSWORD).await.refused(409, "conflict");
+    assert!(message.contains("rotated already"), "{message}");
+    let listed = olga.post_json("/api/tokens/list", &[]).await["tokens"].take();
+    let states: Vec<_> =
+        listed.as_array().unwrap().iter().map(|token| token["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["active", "replaced"]);
+    let page = olga.page("/account/tokens").await;
+    assert_eq!((page.matches("Rotate token").count(), page.matches("Revoke token").count()), (1, 2));
+    let new = id(&olga).await;
+    let token = rotate(&olga, &new, PASSWORD).await.json()["secret"].take();
+    let described = with_token(&app, TOKEN, token.as_str().unwrap()).await.json();
+    assert_eq!(described["expires_at"], "2027-02-19T12:00:00Z", "90 days");
 }
 
 #[tokio::test]

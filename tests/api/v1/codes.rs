@@ -142,15 +142,20 @@ async fn each_cause_has_its_own_code() {
     provoked.add(&script.post(JOBS, "k", &large).await, ErrorCode::TooLarge);
     let mcp = anonymous.request(post, "/mcp").bearer_auth(&script.token).header("accept", "text/html");
     provoked.add(&anonymous.send(mcp.json(&json!({}))).await, ErrorCode::NotAcceptable);
+    let page = anonymous
+        .request(Method::POST, "/mcp")
+        .bearer_auth(&script.token)
+        .header("origin", "https://a.example");
+    provoked.add(&anonymous.send(page.json(&json!({}))).await, ErrorCode::WrongOrigin);
 
     let job = script.post(JOBS, "one", &json!({"prompt": "One"})).await.json();
     provoked.add(&script.post(JOBS, "one", &json!({"prompt": "Other"})).await, ErrorCode::IntentReused);
     let cancel = format!("{JOBS}/{}/cancel", job["id"].as_str().unwrap());
     provoked.add(&script.act(&cancel).await, ErrorCode::Conflict);
     app.upstream.reset().await;
-    app.upstream.on_create(ResponseTemplate::new(400)).await;
-    let rejected = script.post(JOBS, "two", &json!({"prompt": "Two"})).await.json();
-    let messages = format!("{JOBS}/{}/messages", rejected["id"].as_str().unwrap());
+    app.upstream.on_create(ResponseTemplate::new(500)).await;
+    let unknown = script.post(JOBS, "two", &json!({"prompt": "Two"})).await.json();
+    let messages = format!("{JOBS}/{}/messages", unknown["id"].as_str().unwrap());
     provoked.add(&script.post(&messages, "three", &json!({"prompt": "x"})).await, ErrorCode::NotAccepted);
     provoked.add(&script.post(JOBS, "four", &json!({"prompt": "Four"})).await, ErrorCode::BudgetSpent);
     let queued = |prompt: &str| json!({"prompt": prompt, "queue": true});
@@ -170,6 +175,7 @@ async fn each_cause_has_its_own_code() {
         "figures_changed",
         "forbidden",
         "internal",
+        "no_credits",
         "not_in_history",
         "query_too_slow",
         "result_too_large",

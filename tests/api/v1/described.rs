@@ -1,8 +1,11 @@
 //! The description is the behavior: fields, bounds, enumerations, scopes, statuses, codes and headers.
 
-use std::sync::LazyLock;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
 
+use jsonschema::Validator;
 use model::api_token::Scope;
+use parking_lot::Mutex;
 use reqwest::Method;
 use serde_json::Value;
 
@@ -49,11 +52,32 @@ pub(super) fn assert_is_described(method: &str, path: &str, response: &TestRespo
             "{method} {path}: {status}, {header}"
         );
     }
+    let content = described["content"].as_object().and_then(|content| content.iter().next());
+    if let Some((kind, content)) = content {
+        assert_eq!(response.header("content-type"), kind, "{method} {path}: {status}");
+        assert_fits(&content["schema"], &response.json(), &format!("{method} {path}: {status}"));
+    }
     if response.status >= 400 {
         let schema = &described["content"]["application/problem+json"]["schema"];
         let codes = schema.pointer("/allOf/1/properties/code/enum").and_then(Value::as_array).unwrap();
         assert!(codes.contains(&response.json()["code"]), "{method} {path}: {}", response.text);
     }
+}
+
+/// The validators of the schemas that responses had so far.
+static VALIDATORS: LazyLock<Mutex<HashMap<String, Arc<Validator>>>> = LazyLock::new(Mutex::default);
+
+/// Checks a value as the generated clients do, by a schema of the description.
+#[track_caller]
+fn assert_fits(schema: &Value, value: &Value, what: &str) {
+    let known = VALIDATORS.lock().entry(schema.to_string()).or_insert_with(|| validator(schema)).clone();
+    let errors: Vec<String> = known.iter_errors(value).map(|error| format!("{error:.300}")).collect();
+    assert!(errors.is_empty(), "{what}: {errors:#?}: {value:.2000}");
+}
+
+fn validator(schema: &Value) -> Arc<Validator> {
+    let schema = json!({"allOf": [schema], "components": DESCRIPTION["components"]});
+    Arc::new(jsonschema::draft202012::new(&schema).unwrap_or_else(|error| panic!("{error}")))
 }
 
 /// The fields that a problem names.
@@ -230,7 +254,8 @@ async fn problem_names_the_field_that_is_wrong() {
         (json!({"prompt": "x", "tags": ["x".repeat(41)]}), "tags[0]"),
         (json!({"prompt": "x", "tags": many}), "tags"),
         (json!({"prompt": "x", "pages": many}), "pages"),
-        (json!({"prompt": "x", "pages": ["/a\nb"]}), "pages"),
+        (json!({"prompt": "x", "pages": ["/a\nb"]}), "pages[0]"),
+        (json!({"prompt": "x", "pages": ["/a", format!("/{}", "x".repeat(500))]}), "pages[1]"),
         (json!({"template": {"values": {"page": 1}}}), "template.values.page"),
         (json!({"template": {"colour": 1}}), "template.colour"),
         (json!({"template": {"id": "x"}}), "template.id"),

@@ -194,17 +194,15 @@ async fn queued_follow_up_is_awaited_until_it_is_cancelled() {
 /// They reach nobody without a person, and so do those of a job whose first prompt has an unknown outcome.
 #[tokio::test]
 async fn follow_up_that_is_not_accepted_is_not_awaited() {
-    for (refused, word) in [(400, "rejected"), (502, "unknown")] {
-        let app = app().await;
-        app.upstream.on_create(status("completed")).await;
-        app.upstream.on_follow_up(ResponseTemplate::new(refused)).await;
-        let script = Script::of(&app).await;
-        let job = started(&script, "first", json!({"prompt": "Fix typos"})).await;
-        let messages = format!("{}/messages", path_of(&job));
-        let sent = script.post(&messages, "second", &json!({"prompt": "And links"})).await;
-        assert_eq!((sent.status, &sent.json()["follow_up_state"]), (201, &json!(word)));
-        assert_eq!(waited(&script, &job).await["ended"], true, "{word}");
-    }
+    let app = app().await;
+    app.upstream.on_create(status("completed")).await;
+    app.upstream.on_follow_up(ResponseTemplate::new(400)).await;
+    let script = Script::of(&app).await;
+    let job = started(&script, "first", json!({"prompt": "Fix typos"})).await;
+    let messages = format!("{}/messages", path_of(&job));
+    let sent = script.post(&messages, "second", &json!({"prompt": "And links"})).await;
+    assert_eq!((sent.status, &sent.json()["follow_up_state"]), (201, &json!("rejected")));
+    assert_eq!(waited(&script, &job).await["ended"], true);
     let app = TestApp::with(per_hour(1)).await;
     app.upstream.accepts_jobs().await;
     let script = Script::of(&app).await;
@@ -224,4 +222,46 @@ async fn follow_up_that_is_not_accepted_is_not_awaited() {
     let expected = (&json!(true), &json!("queued"));
     assert_eq!((&awaited["ended"], &awaited["follow_ups"][0]["state"]), expected);
     app.operator().await.follow_up(&queued, "More", &intent()).await.refused(409, "not_accepted");
+}
+
+/// The platform may work on it. Its next statuses show that, whatever the job was before; after two minutes without a change, nothing is awaited.
+#[tokio::test]
+async fn follow_up_with_an_unknown_outcome_is_tracked() {
+    for (before, reported, state) in [
+        ("completed", "active", "active"),
+        ("failed", "active", "active"),
+        ("failed", "completed", "completed"),
+        ("completed", "completed", "completed"),
+        ("archived", "active", "active"),
+    ] {
+        let app = app().await;
+        app.upstream.on_create(status(before)).await;
+        app.upstream.on_follow_up(ResponseTemplate::new(502)).await;
+        let script = Script::of(&app).await;
+        let job = started(&script, "first", json!({"prompt": "Fix typos"})).await;
+        assert!(ended(&script, &job).await, "{before}");
+        let messages = format!("{}/messages", path_of(&job));
+        let sent = script.post(&messages, "second", &json!({"prompt": "And links"})).await.json();
+        assert_eq!(
+            (&sent["follow_up_state"], &sent["ended"]),
+            (&json!("unknown"), &json!(false)),
+            "{before}"
+        );
+        app.upstream.on_read(status(reported)).await;
+        poll_after(&app, NEXT_READ).await;
+        until("the status", async || (script.got(&path_of(&job)).await["state"] == state).then_some(()))
+            .await;
+        assert_eq!(
+            ended(&script, &job).await,
+            state == "completed" && before != "completed",
+            "{before} {reported}"
+        );
+        if reported == before {
+            app.clock().advance(Duration::from_secs(121));
+            poll_after(&app, NEXT_READ).await;
+            until("it is not awaited", async || ended(&script, &job).await.then_some(())).await;
+        }
+        let follow_up = &script.got(&path_of(&job)).await["follow_ups"][0];
+        assert_eq!(follow_up["state"], "unknown", "only a person decides");
+    }
 }

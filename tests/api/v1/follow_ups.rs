@@ -7,7 +7,7 @@ use wiremock::ResponseTemplate;
 
 use super::Script;
 use super::jobs::{JOBS, app, path_of, started};
-use crate::api_tokens::create;
+use crate::api_tokens::{create, problem};
 use crate::helpers::{TestApp, intent, json};
 use crate::queue::per_hour;
 
@@ -115,4 +115,32 @@ async fn status_of_a_follow_up_depends_on_no_other_one() {
     assert_eq!(cancelled.status, 200, "{}", cancelled.text);
     let again = otto.post(&messages, "waits", &words).await;
     assert_eq!((again.status, &again.json()["state"]), (201, &json!("queued")));
+}
+
+/// Each combination of a job and its follow-up that are queued: the request may be repeated.
+#[tokio::test]
+async fn cancelling_again_does_nothing() {
+    for follow_ups in 0..3 {
+        let app = TestApp::with(per_hour(1)).await;
+        app.upstream.accepts_jobs().await;
+        let script = Script::of(&app).await;
+        started(&script, "first", json!({"prompt": "Fix typos"})).await;
+        let job = script.post(JOBS, "second", &json!({"prompt": "Fix links", "queue": true})).await.json();
+        for number in 0..follow_ups {
+            let body = json!({"prompt": format!("And {number}"), "queue": true});
+            let sent =
+                script.post(&format!("{}/messages", path_of(&job)), &format!("f{number}"), &body).await;
+            assert_eq!(sent.status, 202);
+        }
+        let cancel = format!("{}/cancel", path_of(&job));
+        let first = script.act(&cancel).await;
+        assert_eq!((first.status, &first.json()["state"]), (200, &json!("cancelled")), "{}", first.text);
+        for _ in 0..2 {
+            let again = script.act(&cancel).await;
+            assert_eq!((again.status, again.json()), (200, first.json()), "{follow_ups}: {}", again.text);
+        }
+        let late = script.post(&format!("{}/messages", path_of(&job)), "late", &json!({"prompt": "x"})).await;
+        let detail = problem(&late, 409, "conflict");
+        assert!(detail.contains("was not started"), "{detail}");
+    }
 }

@@ -142,3 +142,87 @@ async fn invalid_fields_of_the_address_are_refused() {
     }
     problem(&script.get(&format!("{JOBS}/not-an-id")).await, 400, "bad_input");
 }
+
+/// A list would be decoded by position: each new field would change what it means.
+#[tokio::test]
+async fn list_in_place_of_an_object_is_refused() {
+    let app = TestApp::start().await;
+    let script = Script::of(&app).await;
+    let id = New::template("Check", "Check {{page}}").id(&app.operator().await).await;
+    let by_position = json!([id, null, {"page": "/z"}]);
+    for body in [
+        json!(["x", ["/a"], ["t"], null, null, false]),
+        json!([]),
+        json!({"template": by_position}),
+        json!(null),
+        json!("x"),
+        json!(1),
+    ] {
+        let detail = problem(&script.post(JOBS, "key", &body).await, 400, "bad_input");
+        assert!(detail.contains("an object"), "{body}: {detail}");
+    }
+    let job = format!("{JOBS}/01920000-0000-7000-8000-000000000001");
+    for (path, body) in
+        [("messages", json!(["x", false])), ("resolve", json!(["not_started", 0, null, null]))]
+    {
+        problem(&script.post(&format!("{job}/{path}"), "key", &body).await, 400, "bad_input");
+    }
+    let arguments = json!({"project": "docs", "template": by_position, "idempotency_key": "key"});
+    let refused = script.call("start_job", arguments).await;
+    assert_eq!(refused["structuredContent"]["errors"][0]["field"], "template", "{refused}");
+    assert_eq!(app.upstream.posts().await.len(), 0);
+}
+
+#[tokio::test]
+async fn request_without_fields_has_no_body_or_an_empty_one() {
+    let app = TestApp::start().await;
+    app.upstream.accepts_jobs().await;
+    let script = Script::of(&app).await;
+    let job = script.post(JOBS, "key", &json!({"prompt": "Fix typos"})).await.json();
+    let path = |action: &str| format!("{JOBS}/{}/{action}", job["id"].as_str().unwrap());
+    for action in ["archive", "restore", "cancel"] {
+        // Nothing is queued.
+        let done = if action == "cancel" { 409 } else { 200 };
+        assert_eq!(script.act(&path(action)).await.status, done, "{action}");
+        assert_eq!(script.post(&path(action), "unused", &json!({})).await.status, done, "{action}");
+        let refused = script.post(&path(action), "unused", &json!({"follow_up_id": "x"})).await;
+        problem(&refused, 400, "bad_input");
+        assert_eq!(refused.json()["errors"][0]["field"], "follow_up_id");
+        for body in [json!([]), json!(null), json!("x")] {
+            problem(&script.post(&path(action), "unused", &body).await, 400, "bad_input");
+        }
+        let text =
+            script.request(Method::POST, &path(action)).header("content-type", "text/plain").body("abc");
+        problem(&script.client.send(text).await, 415, "unsupported_media_type");
+    }
+}
+
+#[tokio::test]
+async fn errors_of_decoding_are_sentences_without_words_of_rust() {
+    let app = TestApp::start().await;
+    let script = Script::of(&app).await;
+    let key = script.request(Method::POST, JOBS).header("idempotency-key", "schl\u{fc}ssel");
+    let key = problem(&script.client.send(key.json(&json!({"prompt": "x"}))).await, 400, "bad_input");
+    let mut details = vec![key];
+    for query in
+        ["limit=ten", "limit=", "limit=1e3", "limit=-1", "created_after=yesterday", "wait=x", "status=x"]
+    {
+        details.push(problem(&script.get(&format!("{JOBS}?{query}")).await, 400, "bad_input"));
+    }
+    details.push(problem(&script.get("/projects/docs/page-views?from=x").await, 400, "bad_input"));
+    for body in [
+        json!([]),
+        json!({"prompt": {}}),
+        json!({"prompt": [1]}),
+        json!({"tags": {}}),
+        json!({"tags": [1]}),
+        json!({"template": {"values": []}}),
+    ] {
+        details.push(problem(&script.post(JOBS, "key", &body).await, 400, "bad_input"));
+    }
+    for detail in details {
+        for word in ["..", "struct", "u32", "u64", "i64", "sequence", " map", "digit", "elements"] {
+            assert!(!detail.contains(word), "{word}: {detail}");
+        }
+    }
+}

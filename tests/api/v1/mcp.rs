@@ -22,7 +22,7 @@ impl Script {
     }
 
     /// A body as it is.
-    async fn rpc_body(&self, body: &str) -> TestResponse {
+    pub(super) async fn rpc_body(&self, body: &str) -> TestResponse {
         let request = self
             .client
             .request(Method::POST, "/mcp")

@@ -195,7 +195,7 @@ async fn refusals_of_the_transport_keep_their_reason() {
     let reading = mcp(Method::GET).header("accept", "text/event-stream");
     for (request, status, code, word) in [
         (plain, 415, "unsupported_media_type", "application/json"),
-        (browser, 403, "forbidden", "rigin"),
+        (browser, 403, "wrong_origin", "Origin"),
         (reading, 405, "method_not_allowed", "method"),
         (mcp(Method::DELETE), 405, "method_not_allowed", "method"),
         (

@@ -228,3 +228,62 @@ async fn tool_waits_at_most_45_seconds() {
     let waits = script.call("get_job", json!({"project": "docs", "job": job["id"], "wait": 45}));
     assert!(tokio::time::timeout(Duration::from_millis(300), waits).await.is_err(), "45 is permitted");
 }
+
+/// Clients end their session after a status that is not 200.
+#[tokio::test]
+async fn request_above_the_limit_gets_an_answer_in_the_protocol() {
+    let app = TestApp::with(crate::tracking::frozen()).await;
+    let script = Script::of(&app).await;
+    let list = json!({"name": "list_projects", "arguments": {}});
+    let mut last = script.rpc("tools/call", list.clone()).await;
+    for _ in 0..30 {
+        last = script.rpc("tools/call", list.clone()).await;
+        if last.json()["result"]["isError"] == true {
+            break;
+        }
+    }
+    assert_eq!((last.status, &last.json()["id"]), (200, &json!(1)), "{}", last.text);
+    assert_eq!(last.header("content-type"), "application/json");
+    let spent = refused(&script, "list_projects", json!({})).await;
+    assert_eq!((&spent["code"], &spent["retry_after"]), (&json!("too_many_requests"), &json!(1)));
+    for method in ["initialize", "ping", "tools/list"] {
+        let other = script.rpc(method, json!({})).await;
+        let error = other.json()["error"].take();
+        assert_eq!((other.status, &error["code"]), (200, &json!(-32_000)), "{method}: {}", other.text);
+        assert_eq!(error["data"], json!({"code": "too_many_requests", "retry_after": 1}), "{method}");
+        assert!(other.header("ratelimit").contains("r=0"), "{}", other.header("ratelimit"));
+    }
+    // Nothing that names a request, or too much of it.
+    let notice = json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string();
+    let long =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": "x".repeat(65_536)}).to_string();
+    for body in [notice.as_str(), "[]", "", "{", long.as_str()] {
+        let response = script.rpc_body(body).await;
+        assert_eq!((response.status, response.header("retry-after")), (429, "1"), "{}", response.text);
+    }
+    let read = script.get("/projects").await;
+    assert_eq!(read.status, 429, "the JSON API has statuses");
+}
+
+#[tokio::test]
+async fn result_says_whether_an_earlier_call_did_it() {
+    let app = TestApp::start().await;
+    app.upstream.accepts_jobs().await;
+    app.upstream.accepts_follow_ups().await;
+    let script = Script::of(&app).await;
+    let writer = Script::with(&app, &[("scopes", "jobs:write")]).await;
+    let start = json!({"project": "docs", "prompt": "Fix typos", "idempotency_key": "one"});
+    let mut job = Value::Null;
+    for (script, replayed) in [(&script, false), (&script, true), (&writer, true)] {
+        let result = script.call("start_job", start.clone()).await["structuredContent"].take();
+        assert_eq!(result["replayed"], replayed, "{result}");
+        job = result["id"].clone();
+    }
+    let follow_up = json!({"project": "docs", "job": job, "prompt": "And links", "idempotency_key": "two"});
+    for replayed in [false, true] {
+        let result = script.call("send_follow_up", follow_up.clone()).await["structuredContent"].take();
+        assert_eq!(result["replayed"], replayed, "{result}");
+    }
+    let found = script.call("get_job", json!({"project": "docs", "job": job})).await;
+    assert_eq!(found["structuredContent"]["replayed"], Value::Null);
+}

@@ -162,7 +162,7 @@ impl From<UpstreamError> for AppError {
                 format!("The platform's own limit is reached (status 429{words}). Try again later."),
             ),
             UpstreamError::NoCredits { status, words } => (
-                ErrorCode::UpstreamFailed,
+                ErrorCode::NoCredits,
                 format!("{} (status {status}{words}). Try again later.", no_credits(*status)),
             ),
             UpstreamError::Refused { status, words } => (

@@ -722,7 +722,7 @@ fn views_refused(until: Timestamp) -> AppError {
 fn no_credits(until: Timestamp) -> AppError {
     let at = until.to_datetime();
     AppError::new(
-        ErrorCode::UpstreamFailed,
+        ErrorCode::NoCredits,
         format!(
             "The platform has no AI credits, so nothing was sent. Docket tries a prompt again at {:02}:{:02} UTC.",
             at.hour(),

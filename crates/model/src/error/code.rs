@@ -15,6 +15,7 @@ pub enum ErrorCode {
     InvalidToken,
     Forbidden,
     InsufficientScope,
+    WrongOrigin,
     SecondFactorRequired,
     NotFound,
     MethodNotAllowed,
@@ -41,6 +42,7 @@ pub enum ErrorCode {
     /// The browser could not reach Docket; never sent by the server.
     Unreachable,
     UpstreamFailed,
+    NoCredits,
     Busy,
     DatabaseUnavailable,
     UpstreamSlow,
@@ -118,6 +120,9 @@ impl ErrorCode {
             ),
             Self::Forbidden => row(403, Never, "the role of the owner does not permit it"),
             Self::InsufficientScope => row(403, Never, "the token does not have the scope"),
+            Self::WrongOrigin => {
+                row(403, Never, "only `/mcp`: the header `Origin` says that a page in a browser sent it")
+            }
             Self::SecondFactorRequired => {
                 row(403, Never, "a second factor is required, and this person has none yet")
             }
@@ -133,7 +138,7 @@ impl ErrorCode {
             Self::NotAccepted => row(
                 409,
                 Never,
-                "the platform has not accepted the job, so that there is nothing to follow up: wait until its state is `active`",
+                "the platform has not accepted the job yet, or it is unknown whether it did, so that there is nothing to follow up: wait until its state is `active`",
             ),
             Self::FiguresChanged => row(
                 409,
@@ -181,6 +186,11 @@ impl ErrorCode {
             Self::UpstreamFailed => {
                 row(502, After(30), "the platform fails or refuses requests, and nothing was sent")
             }
+            Self::NoCredits => row(
+                503,
+                After(3_600),
+                "the platform has no AI credits, and nothing was sent: send it later, or with `\"queue\": true`",
+            ),
             Self::Busy => row(503, After(5), "too many requests at once, of everybody or of the owner"),
             Self::DatabaseUnavailable => {
                 row(503, After(10), "the database does not respond, or Docket is starting")

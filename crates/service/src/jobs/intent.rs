@@ -14,7 +14,7 @@ use base::prompt::Prompt;
 use clients::upstream::governor::Scope;
 use model::error::{AppError, ErrorCode};
 use model::id::{IntentId, InvalidId, JobId, ProjectId};
-use model::job::Job;
+use model::job::{Job, JobState};
 use model::unfilled::{unfilled, warning};
 use store::StoreError;
 use store::jobs::intents::{CommittedPrompt, Intent, NewIntent, Scheduling, Subject};
@@ -247,7 +247,14 @@ impl Jobs {
     async fn must_accept_follow_ups(&self, project: &ProjectId, job: &JobId) -> Result<(), AppError> {
         let found = self.store.job_state(project, job).await?;
         let state = found.ok_or_else(|| AppError::not_found("That job does not exist in this project."))?;
-        if state.accepts_follow_ups() { Ok(()) } else { Err(nothing_to_follow_up()) }
+        match state {
+            state if state.accepts_follow_ups() => Ok(()),
+            JobState::Unknown => Err(AppError::new(
+                ErrorCode::NotAccepted,
+                "It is unknown whether the platform accepted this job. Decide that first, then follow up.",
+            )),
+            _ => Err(nothing_to_follow_up()),
+        }
     }
 }
 
@@ -262,10 +269,7 @@ pub(super) fn new_intent() -> Result<IntentId, InvalidId> {
 }
 
 fn nothing_to_follow_up() -> AppError {
-    AppError::new(
-        ErrorCode::NotAccepted,
-        "The platform has not accepted this job, so there is nothing to follow up yet.",
-    )
+    AppError::conflict("This job was not started, so there is nothing to follow up. Start a new one instead.")
 }
 
 /// Whether a script sent it, which has an idempotency key and no form.

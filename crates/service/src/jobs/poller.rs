@@ -59,11 +59,9 @@ impl Jobs {
     /// Polls an untracked job on a person's request, at most once per interval. Tracks it again if it is still moving.
     /// Returns the current job.
     pub async fn check(&self, caller: &Caller, project: &ProjectId, job: &JobId) -> Result<Job, AppError> {
-        if self.get(project, job).await?.remote.is_none() {
-            return Err(AppError::new(
-                ErrorCode::NotAccepted,
-                "The platform has not accepted this job, so there is nothing to check yet.",
-            ));
+        let found = self.get(project, job).await?;
+        if found.remote.is_none() {
+            return Err(nothing_to_check(found.state));
         }
         if let Some(pause) = self.governor.poll_pause(project).await? {
             return Err(pause.into());
@@ -205,6 +203,18 @@ impl Jobs {
         let pause =
             self.timing.poll_interval.max(SLOWEST).max(Duration::from_secs(CONFIRMING_SECONDS as u64));
         pause.mul_f64(1.0 + JITTER) + Duration::from_secs(1)
+    }
+}
+
+fn nothing_to_check(state: JobState) -> AppError {
+    match state {
+        JobState::Rejected | JobState::Cancelled => {
+            AppError::conflict("This job was not started, so there is nothing to check.")
+        }
+        _ => AppError::new(
+            ErrorCode::NotAccepted,
+            "The platform has not accepted this job, so there is nothing to check yet.",
+        ),
     }
 }
 

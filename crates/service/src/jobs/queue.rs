@@ -140,12 +140,10 @@ impl Jobs {
     }
 }
 
-/// Whether the last prompt of a job was cancelled.
+/// Whether the last prompt of a job was cancelled, or its first one: then its follow-ups are rejected.
 fn is_cancelled(job: &Job) -> bool {
-    match job.follow_ups.last() {
-        Some(follow_up) => follow_up.state == DeliveryState::Cancelled,
-        None => job.state == JobState::Cancelled,
-    }
+    let last = job.follow_ups.last();
+    job.state == JobState::Cancelled || last.is_some_and(|last| last.state == DeliveryState::Cancelled)
 }
 
 /// The reason of a cancelled prompt.

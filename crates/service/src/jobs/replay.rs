@@ -164,7 +164,7 @@ impl Jobs {
 pub(super) fn used() -> AppError {
     AppError::new(
         ErrorCode::IntentReused,
-        "This idempotency key was already used for another request: something in the body differs. Send a new request with a new key.",
+        "This idempotency key was already used for another request: its project, its job or its body differs. Send a new request with a new key.",
     )
 }
 

@@ -108,6 +108,9 @@ impl ApiTokens {
             RotatedToken::NotActive => Err(AppError::not_found(
                 "This token does not exist, or it expired or was revoked. Reload the page to see the current ones.",
             )),
+            RotatedToken::Replaced(_) => Err(AppError::conflict(
+                "This token was rotated already. Rotate the one that replaces it, which has the same name.",
+            )),
             RotatedToken::NoOwner => Err(no_owner()),
         }
     }

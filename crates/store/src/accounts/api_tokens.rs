@@ -5,9 +5,12 @@ use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
 use super::admission::{self, Account};
 use super::users::{User, read_given};
-use crate::{Authority, Change, Store, StoreError, audit, instant, limits, new_id, optional_instant, word};
+use crate::{
+    Authority, Change, Store, StoreError, audit, instant, limits, new_id, optional_instant, optional_word,
+    word,
+};
 use model::api_token::{ApiToken, NOTICE_DAYS, ROTATION_SECONDS, Scopes, TokenState, notices_due};
-use model::audit::{Action, AuditEvent};
+use model::audit::{Action, Actor, AuditEvent};
 use model::id::ApiTokenId;
 use model::limits::API_TOKENS;
 use model::time::Timestamp;
@@ -57,6 +60,13 @@ pub struct TokenSecret<'a> {
     pub last_four: &'a str,
 }
 
+/// What [`Store::undo_rotation`] restores of the old token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BeforeRotation {
+    expires_at: Timestamp,
+    notices_seen: i64,
+}
+
 /// The result of [`Store::rotate_api_token`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RotatedToken {
@@ -64,9 +74,12 @@ pub enum RotatedToken {
         id: ApiTokenId,
         /// Until when the old token works.
         works_until: Timestamp,
+        before: BeforeRotation,
     },
     /// There is no such token, or it expired or was revoked.
     NotActive,
+    /// It was rotated already, to the token with this id.
+    Replaced(ApiTokenId),
     /// As in [`AddedToken`].
     NoOwner,
 }
@@ -83,7 +96,8 @@ impl Store {
         if owner.and_then(Account::admitted).is_none() {
             return Ok(AddedToken::NoOwner);
         }
-        let id = insert(&mut tx, new, now).await?;
+        let id = new_token_id()?;
+        insert(&mut tx, &id, new, now).await?;
         let event = AuditEvent::new(Action::ApiTokenCreate).on(&id).with_detail(described(new));
         audit::record_often(&mut tx, &by, &event, now).await?;
         tx.commit().await?;
@@ -109,6 +123,9 @@ impl Store {
         .fetch_optional(&mut *tx)
         .await?;
         let Some(row) = row else { return Ok(RotatedToken::NotActive) };
+        if let Some(by) = optional_word(&row, "replaced_by")? {
+            return Ok(RotatedToken::Replaced(by));
+        }
         let owner = admission::account_in(&mut tx, &row.try_get::<String, _>("user_id")?).await?;
         let Some(owner) = owner.and_then(Account::admitted) else { return Ok(RotatedToken::NoOwner) };
         let (created_at, expires_at) = (instant(&row, "created_at")?, instant(&row, "expires_at")?);
@@ -124,20 +141,38 @@ impl Store {
                 now.as_millis() + expires_at.as_millis() - created_at.as_millis(),
             ),
         };
-        let new_id = insert(&mut tx, &new, now).await?;
+        let before = BeforeRotation { expires_at, notices_seen: row.try_get("notices_seen")? };
         let works_until = now.plus_seconds(ROTATION_SECONDS).min(expires_at);
-        sqlx::query("UPDATE api_tokens SET expires_at = $2, notices_seen = $3 WHERE id = $1")
-            .bind(id.as_str())
-            .bind(works_until.as_millis())
-            // No notice of what its owner has just done.
-            .bind(i64::try_from(NOTICE_DAYS.len()).unwrap_or(i64::MAX))
-            .execute(&mut *tx)
-            .await?;
+        let new_id = new_token_id()?;
+        replace(&mut tx, id, &owner, works_until, &new_id, now).await?;
+        insert(&mut tx, &new_id, &new, now).await?;
         let detail = format!("{}, replaces …{old}, which works until {works_until}", described(&new));
         let event = AuditEvent::new(Action::ApiTokenCreate).on(&new_id).with_detail(detail);
         audit::record_often(&mut tx, &by, &event, now).await?;
         tx.commit().await?;
-        Ok(RotatedToken::Done { id: new_id, works_until })
+        Ok(RotatedToken::Done { id: new_id, works_until, before })
+    }
+
+    /// Revokes the token `new`, and restores the token `old` that it replaced: nobody has seen the new one.
+    pub async fn undo_rotation(
+        &self,
+        by: Authority<'_>,
+        old: &ApiTokenId,
+        new: &ApiTokenId,
+        before: &BeforeRotation,
+    ) -> Result<(), StoreError> {
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
+        sqlx::query(
+            "UPDATE api_tokens SET expires_at = $3, notices_seen = $4, replaced_by = NULL WHERE id = $1 AND replaced_by = $2",
+        )
+        .bind(old.as_str())
+        .bind(new.as_str())
+        .bind(before.expires_at.as_millis())
+        .bind(before.notices_seen)
+        .execute(&mut *tx)
+        .await?;
+        revoke(&mut tx, &by, new, None, now).await?;
+        Ok(tx.commit().await?)
     }
 
     /// At most `most` tokens of a person, or (`None`) of everyone: those that are valid first, and the newest of them first.
@@ -192,22 +227,9 @@ impl Store {
         owner: Option<&str>,
     ) -> Result<bool, StoreError> {
         let Change { mut tx, by, now } = self.write(by).begin().await?;
-        let revoked = sqlx::query(
-            "UPDATE api_tokens SET revoked_at = $3 WHERE id = $1 AND ($2 = '' OR user_id = $2) AND revoked_at IS NULL
-             RETURNING last_four, (SELECT name FROM users WHERE id = user_id) AS owner",
-        )
-        .bind(id.as_str())
-        .bind(owner.unwrap_or_default())
-        .bind(now.as_millis())
-        .fetch_optional(&mut *tx)
-        .await?;
-        let Some(revoked) = revoked else { return Ok(false) };
-        let (name, last_four): (String, String) = (revoked.try_get("owner")?, revoked.try_get("last_four")?);
-        let event = AuditEvent::new(Action::ApiTokenRevoke).on(id);
-        audit::record_often(&mut tx, &by, &event.with_detail(format!("of {name}, …{last_four}")), now)
-            .await?;
+        let is_revoked = revoke(&mut tx, &by, id, owner, now).await?;
         tx.commit().await?;
-        Ok(true)
+        Ok(is_revoked)
     }
 
     /// Records the use of a token, unless one of the last hour is recorded.
@@ -232,22 +254,78 @@ impl Store {
 }
 
 /// Inserts a token, and deletes the oldest revoked and expired ones of its owner beyond a limit.
+/// Revokes a token: see [`Store::revoke_api_token`].
+async fn revoke(
+    tx: &mut Transaction<'static, Any>,
+    by: &Actor,
+    id: &ApiTokenId,
+    owner: Option<&str>,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let revoked = sqlx::query(
+        "UPDATE api_tokens SET revoked_at = $3 WHERE id = $1 AND ($2 = '' OR user_id = $2) AND revoked_at IS NULL
+         RETURNING last_four, (SELECT name FROM users WHERE id = user_id) AS owner",
+    )
+    .bind(id.as_str())
+    .bind(owner.unwrap_or_default())
+    .bind(now.as_millis())
+    .fetch_optional(&mut **tx)
+    .await?;
+    let Some(revoked) = revoked else { return Ok(false) };
+    let (name, last_four): (String, String) = (revoked.try_get("owner")?, revoked.try_get("last_four")?);
+    let event = AuditEvent::new(Action::ApiTokenRevoke).on(id);
+    audit::record_often(tx, by, &event.with_detail(format!("of {name}, …{last_four}")), now).await?;
+    Ok(true)
+}
+
+/// Ends a token that another one replaces. A replaced one does not count as a token of its owner, so that one at the limit can rotate; as many may be
+/// replaced and still work.
+async fn replace(
+    tx: &mut Transaction<'static, Any>,
+    id: &ApiTokenId,
+    owner: &User,
+    works_until: Timestamp,
+    new: &ApiTokenId,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    limits::leave_room(&API_TOKENS, active(tx, owner, "IS NOT NULL", now).await?)?;
+    sqlx::query("UPDATE api_tokens SET expires_at = $2, notices_seen = $3, replaced_by = $4 WHERE id = $1")
+        .bind(id.as_str())
+        .bind(works_until.as_millis())
+        // No notice of what its owner has just done.
+        .bind(i64::try_from(NOTICE_DAYS.len()).unwrap_or(i64::MAX))
+        .bind(new.as_str())
+        .execute(&mut **tx)
+        .await?;
+    Ok(())
+}
+
+/// How many tokens of a person work whose `replaced_by` is so.
+async fn active(
+    tx: &mut Transaction<'static, Any>,
+    owner: &User,
+    replaced: &str,
+    now: Timestamp,
+) -> Result<i64, StoreError> {
+    let count = sqlx::query_scalar(AssertSqlSafe(format!(
+        "SELECT COUNT(*) FROM api_tokens
+         WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > $2 AND replaced_by {replaced}"
+    )));
+    Ok(count.bind(&owner.id).bind(now.as_millis()).fetch_one(&mut **tx).await?)
+}
+
 async fn insert(
     tx: &mut Transaction<'static, Any>,
+    id: &ApiTokenId,
     new: &NewApiToken<'_>,
     now: Timestamp,
-) -> Result<ApiTokenId, StoreError> {
-    let active = sqlx::query_scalar(
-        "SELECT COUNT(*) FROM api_tokens WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > $2",
-    );
-    let active = active.bind(&new.owner.id).bind(now.as_millis()).fetch_one(&mut **tx).await?;
-    limits::leave_room(&API_TOKENS, active)?;
-    let id = new_id();
+) -> Result<(), StoreError> {
+    limits::leave_room(&API_TOKENS, active(tx, new.owner, "IS NULL", now).await?)?;
     sqlx::query(
         "INSERT INTO api_tokens (id, user_id, name, token_hash, last_four, scopes, projects, created_at, expires_at, notices_seen)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
     )
-    .bind(&id)
+    .bind(id.as_str())
     .bind(&new.owner.id)
     .bind(new.name)
     .bind(new.hash)
@@ -269,7 +347,11 @@ async fn insert(
     .bind(INACTIVE_OF_PERSON)
     .fetch_all(&mut **tx)
     .await?;
-    delete(tx, &inactive).await?;
+    delete(tx, &inactive).await
+}
+
+fn new_token_id() -> Result<ApiTokenId, StoreError> {
+    let id = new_id();
     id.parse().map_err(|_| StoreError::Corrupt(id))
 }
 
@@ -304,6 +386,8 @@ fn listed(row: &AnyRow, now: Timestamp) -> Result<ApiToken, StoreError> {
         TokenState::Expired
     } else if row.try_get::<Option<i64>, _>("disabled_at")?.is_some() {
         TokenState::OwnerDisabled
+    } else if row.try_get::<Option<String>, _>("replaced_by")?.is_some() {
+        TokenState::Replaced
     } else {
         TokenState::Active
     };

@@ -26,7 +26,8 @@ pub(crate) fn select_job() -> String {
     )
 }
 
-/// An expression: 1 if a follow-up of the job is pending, or the platform accepted one and its status does not show yet that it works on it; else 0.
+/// An expression: 1 if a follow-up of the job is pending, or the platform accepted one, or may have, and its status does not show yet that it works on it;
+/// else 0.
 pub(crate) fn awaits_follow_up(job: &str) -> String {
     let pending = delivery_states(DeliveryState::is_pending);
     format!(
@@ -84,6 +85,20 @@ pub(crate) async fn follow_up_accepted(
     sqlx::query(unseen)
         .bind(job.as_str())
         .bind(i64::from(before.shows_follow_up(after)))
+        .execute(&mut **tx)
+        .await?;
+    Ok(())
+}
+
+/// After a follow-up whose outcome is unknown: the platform may work on it, which the next polls show.
+pub(crate) async fn track_unknown_follow_up(
+    tx: &mut Transaction<'static, Any>,
+    job: &JobId,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    track_from(tx, job, now, now).await?;
+    sqlx::query("UPDATE jobs SET follow_up_unseen = 1 WHERE id = $1")
+        .bind(job.as_str())
         .execute(&mut **tx)
         .await?;
     Ok(())

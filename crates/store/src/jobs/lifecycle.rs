@@ -170,6 +170,9 @@ async fn apply_one(
             job::follow_up_accepted(tx, job, before, after).await?;
         }
     }
+    if delivery.position > 0 && to == DeliveryState::Unknown {
+        job::track_unknown_follow_up(tx, job, now).await?;
+    }
     let state = TimelineState::Delivery(to);
     job::record_event(tx, job.as_str(), delivery.position, now, &state, transition.text).await?;
     if delivery.position == 0 && remote.is_none() {

@@ -34,7 +34,7 @@ pub struct DuePoll {
 
 const SELECT_DUE: &str =
     "SELECT id, project, remote_id, tracked_since, next_poll_at, revision, missing_since, remote_status,
-     (SELECT MAX(position) FROM messages WHERE job_id = jobs.id AND state = 'accepted') AS turn FROM jobs";
+     (SELECT MAX(position) FROM messages WHERE job_id = jobs.id AND state IN ('accepted', 'unknown')) AS turn FROM jobs";
 
 impl Store {
     /// Jobs of `projects` to poll by `now`, longest due first. A plan later than `latest` was made before a clock rollback, and counts as due.

@@ -13,6 +13,7 @@ use axum::http::header::{AUTHORIZATION, COOKIE, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use futures::future::BoxFuture;
 
 pub use self::limits::TokenLimits;
 use self::limits::{Wait, add_limits, add_spent};
@@ -52,6 +53,15 @@ pub struct TokenCaller {
     hash: String,
     /// Why the token does not permit the request. Clones share it, so that it is recorded whatever the response looks like.
     refused: Arc<OnceLock<Cow<'static, str>>>,
+}
+
+/// What [`authenticate`] needs.
+#[derive(Clone)]
+pub struct Gate {
+    pub state: AppState,
+    pub limits: TokenLimits,
+    /// The response to a request above the limit of its token, in the format of its endpoint.
+    pub over_limit: fn(Request, Problem) -> BoxFuture<'static, Response>,
 }
 
 /// Why a request is refused.
@@ -167,7 +177,7 @@ impl TokenCaller {
 /// Admits a request with a valid token as a [`TokenCaller`]. Its headers decide: the body of another request is not read. The response to a request
 /// that took long is sent only if the token is still valid.
 pub async fn authenticate(
-    State((state, limits)): State<(AppState, TokenLimits)>,
+    State(Gate { state, limits, over_limit }): State<Gate>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -178,6 +188,11 @@ pub async fn authenticate(
     request.headers_mut().remove(COOKIE);
     let (caller, rest) = match admitted {
         Ok(admitted) => admitted,
+        Err(Refusal::TooMany(wait)) => {
+            let mut response = over_limit(request, too_many(wait)).await;
+            add_spent(response.headers_mut(), wait);
+            return response;
+        }
         Err(refusal) => return refusal.into_response(),
     };
     request.extensions_mut().insert(caller.clone());
@@ -304,6 +319,11 @@ impl From<StoreError> for Refusal {
     }
 }
 
+fn too_many(Wait(wait): Wait) -> Problem {
+    let detail = "Too many requests with this API token. The limit is 60 per minute, and 30 at once.";
+    Problem::new(ErrorCode::TooManyRequests, detail).with_retry_after(wait)
+}
+
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         const CREATE: &str = "Create one at /account/tokens, and send it as Authorization: Bearer dkt_….";
@@ -311,10 +331,6 @@ impl IntoResponse for Refusal {
             let mut response = Problem::new(code, detail).into_response();
             response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
             response
-        };
-        let too_many = |detail: &str, Wait(wait): Wait| {
-            let problem = Problem::new(ErrorCode::TooManyRequests, detail);
-            problem.with_retry_after(wait).into_response()
         };
         match self {
             Self::Missing => {
@@ -331,16 +347,10 @@ impl IntoResponse for Refusal {
                 "This API token is not valid. It may have expired or been revoked. Create a new one at /account/tokens."
                     .to_owned(),
             ),
-            Self::TooMany(wait) => {
-                let mut response = too_many(
-                    "Too many requests with this API token. The limit is 60 per minute, and 30 at once.",
-                    wait,
-                );
-                add_spent(response.headers_mut(), wait);
-                response
-            }
-            Self::TooManyUnknown(wait) => {
-                too_many("Too many requests with invalid API tokens. Wait, then try again.", wait)
+            Self::TooMany(wait) => too_many(wait).into_response(),
+            Self::TooManyUnknown(Wait(wait)) => {
+                let detail = "Too many requests with invalid API tokens. Wait, then try again.";
+                Problem::new(ErrorCode::TooManyRequests, detail).with_retry_after(wait).into_response()
             }
             Self::Failed(error) => Problem::from(error).into_response(),
         }

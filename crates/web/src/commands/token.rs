@@ -91,9 +91,15 @@ pub async fn token(
             let token = TokenText::random();
             let secret = TokenSecret { hash: &token.hash(), last_four: token.last_four() };
             match store.rotate_api_token(by, &id, None, &secret).await? {
-                RotatedToken::Done { id: new, works_until } => {
-                    print_or_revoke(&store, by, &token, &new).await?;
-                    inform(&format!("the token {id} works until {works_until}"));
+                RotatedToken::Done { id: new, works_until, .. } if print_secret(token.expose()) => {
+                    inform(&format!("the token {id} works until {works_until}, and {new} replaces it"));
+                }
+                RotatedToken::Done { id: new, before, .. } => {
+                    store.undo_rotation(by, &id, &new, &before).await?;
+                    inform(&format!("nobody can have seen the new token, so {id} stays as it was"));
+                }
+                RotatedToken::Replaced(new) => {
+                    bail!("the token {id} was rotated already: rotate {new}, which replaces it")
                 }
                 RotatedToken::NotActive => {
                     bail!("there is no active token {id}; docket token list shows all tokens")

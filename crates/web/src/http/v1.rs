@@ -19,10 +19,13 @@ mod templates;
 mod values;
 mod version;
 
-use axum::extract::Extension;
+use axum::extract::{Extension, Request};
 use axum::middleware::{from_fn, from_fn_with_state};
+use axum::response::IntoResponse;
 use axum::routing::{any, get, post_service};
 use axum::{Json, Router};
+use futures::FutureExt;
+use futures::future;
 use serde::Serialize;
 use tower::Layer;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -35,7 +38,7 @@ use utoipa_axum::routes;
 use self::errors::ReadErrors;
 use super::layers::outage::{self, Pulse};
 use super::layers::{addresses, forwarding, host, large_responses, panics};
-use crate::auth::bearer::{TokenCaller, TokenLimits, authenticate};
+use crate::auth::bearer::{Gate, TokenCaller, TokenLimits, authenticate};
 use crate::auth::client_ip;
 use crate::http::api_reference;
 use crate::request::problem::{self, Problem, ProblemBody};
@@ -73,7 +76,7 @@ pub(super) fn routes(state: &AppState) -> Router<AppState> {
         .layer(from_fn(large_responses::limit))
         // Each route above has both layers: the token is checked before the body is read, and again when it is complete.
         .layer(from_fn_with_state(state.clone(), input::whole_body))
-        .layer(from_fn_with_state((state.clone(), TokenLimits::default()), authenticate));
+        .layer(from_fn_with_state(gate(state), authenticate));
     open.merge(with_token)
         .layer(from_fn_with_state(forwarding(state), client_ip::identify))
         .layer(from_fn_with_state((state.clone(), Pulse::default()), outage::explain))
@@ -81,6 +84,14 @@ pub(super) fn routes(state: &AppState) -> Router<AppState> {
         .layer(from_fn_with_state(state.public_url.clone(), host::ours_only))
         .layer(CatchPanicLayer::custom(panics::explain))
         .layer(from_fn(problem::complete))
+}
+
+fn gate(state: &AppState) -> Gate {
+    let over_limit = |request: Request, problem: Problem| match request.uri().path() {
+        "/mcp" => json_rpc::over_limit(request, problem).boxed(),
+        _ => future::ready(problem.into_response()).boxed(),
+    };
+    Gate { state: state.clone(), limits: TokenLimits::default(), over_limit }
 }
 
 /// The endpoints that need a token, with their description.

@@ -48,7 +48,8 @@ fn row(token: &ApiToken, wanted: &TokenTable<'_>) -> AnyView {
         _ => ahead(token.expires_at).into_any(),
     };
     let used = token.last_used_at.map_or_else(|| "Never".into_any(), |at| ago(at).into_any());
-    let is_revocable = matches!(token.state, TokenState::Active | TokenState::OwnerDisabled);
+    let is_revocable =
+        matches!(token.state, TokenState::Active | TokenState::Replaced | TokenState::OwnerDisabled);
     let is_active = token.state == TokenState::Active;
     let rotation = wanted.rotation.filter(|_| is_active).map(|rotation| rotate(token, rotation));
     let scopes = token.scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(", ");

@@ -9,7 +9,6 @@ use store::jobs::details::SentFollowUp as StoredFollowUp;
 
 /// A job that was changed.
 #[derive(Serialize, ToSchema)]
-#[serde(deny_unknown_fields)]
 pub(super) struct ChangedJob {
     id: String,
     #[schema(inline)]
@@ -20,25 +19,13 @@ pub(super) struct ChangedJob {
     reason_code: Option<ReasonCode>,
 }
 
-// The description of a `Changed<ChangedJob>`, whose parts cannot deny unknown fields each.
 /// A job with a new follow-up.
 #[derive(Serialize, ToSchema)]
-#[serde(deny_unknown_fields)]
 pub(super) struct FollowedUpJob {
-    id: String,
-    #[schema(inline)]
-    state: JobState,
-    /// As that of a whole job.
-    ended: bool,
-    /// As that of a whole job.
-    reason_code: Option<ReasonCode>,
-    /// The id of the follow-up that the request sent, in `follow_ups` of the job.
-    follow_up_id: String,
-    /// Its state.
-    #[schema(inline)]
-    follow_up_state: DeliveryState,
-    /// The cause of its state; `null` without a cause.
-    follow_up_reason_code: Option<ReasonCode>,
+    #[serde(flatten)]
+    job: ChangedJob,
+    #[serde(flatten)]
+    follow_up: SentPrompt,
 }
 
 /// A job, and the follow-up that the request sent.
@@ -48,6 +35,9 @@ pub(super) struct Changed<T> {
     pub(super) job: T,
     #[serde(flatten)]
     pub(super) follow_up: Option<SentPrompt>,
+    /// Of a tool that sends a prompt: whether an earlier call with the same key did it. The JSON API has a header for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) replayed: Option<bool>,
 }
 
 /// The follow-up that a request sent.
@@ -55,7 +45,6 @@ pub(super) struct Changed<T> {
 pub(super) struct SentPrompt {
     /// The id of the follow-up that the request sent, in `follow_ups`.
     follow_up_id: String,
-    /// Its state.
     #[schema(inline)]
     follow_up_state: DeliveryState,
     /// The cause of its state; `null` without a cause.

@@ -1,6 +1,7 @@
 //! What the description says about every endpoint: headers, scopes and lengths of this installation. What it says about scopes and about
 //! fields of the address holds for every endpoint: they are checked here.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use axum::extract::{MatchedPath, Request, State};
@@ -30,7 +31,7 @@ struct Header {
     is_of: fn(u16) -> bool,
 }
 
-const HEADERS: [Header; 8] = [
+const HEADERS: [Header; 9] = [
     Header {
         name: "X-Request-Id",
         description: "The id of the request in Docket’s log.",
@@ -46,6 +47,12 @@ const HEADERS: [Header; 8] = [
     Header {
         name: "RateLimit",
         description: "How many further requests fit now, and after how many seconds all fit again.",
+        kind: "string",
+        is_of: |status| !matches!(status, 401 | 421),
+    },
+    Header {
+        name: "Docket-Token-Expires",
+        description: "When the token expires, in its last 14 days; otherwise the header is absent.",
         kind: "string",
         is_of: |status| !matches!(status, 401 | 421),
     },
@@ -119,11 +126,79 @@ fn completed(mut description: Value) -> Value {
     for operation in paths.flat_map(|(_, item)| item.as_object_mut().into_iter().flatten()) {
         let (_, operation) = operation;
         describe_scopes(operation);
+        for parameter in operation["parameters"].as_array_mut().into_iter().flatten() {
+            remove_null(&mut parameter["schema"]);
+        }
         for (status, response) in operation["responses"].as_object_mut().into_iter().flatten() {
             add_headers(status.parse().unwrap_or_default(), response);
+            if let Some(schema) = response.pointer_mut("/content/application~1json/schema") {
+                permit_several(schema);
+            }
         }
     }
+    require_all_fields_of_responses(&mut description);
     description
+}
+
+/// A parameter of an address or a header may be missing, and is never null.
+fn remove_null(schema: &mut Value) {
+    if let Some(types) = schema["type"].as_array_mut() {
+        types.retain(|kind| kind != "null");
+        if let [only] = types.as_slice() {
+            schema["type"] = only.clone();
+        }
+    }
+    let other =
+        schema["oneOf"].as_array().and_then(|schemas| schemas.iter().find(|schema| schema["type"] != "null"));
+    if let Some(other) = other.cloned() {
+        *schema = other;
+    }
+}
+
+/// A response is one of several schemas, and may fit others, too: fields are only added.
+fn permit_several(schema: &mut Value) {
+    if let Some(schema) = schema.as_object_mut()
+        && let Some(schemas) = schema.remove("oneOf")
+    {
+        schema.insert("anyOf".to_owned(), schemas);
+    }
+}
+
+/// A response has each of its fields, also those that may be null.
+fn require_all_fields_of_responses(description: &mut Value) {
+    let mut requested = BTreeSet::new();
+    for operation in description["paths"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .flat_map(|(_, item)| item.as_object())
+        .flatten()
+    {
+        collect_schemas(description, &operation.1["requestBody"], &mut requested);
+    }
+    for (name, schema) in description["components"]["schemas"].as_object_mut().into_iter().flatten() {
+        if let Some(fields) = schema["properties"].as_object()
+            && !requested.contains(name)
+        {
+            let names: Vec<String> = fields.keys().cloned().collect();
+            schema["required"] = names.into();
+        }
+    }
+}
+
+/// The names of the schemas that a part of the description refers to.
+fn collect_schemas(description: &Value, part: &Value, names: &mut BTreeSet<String>) {
+    match part {
+        Value::Object(fields) => {
+            let name = fields.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
+            if let Some(name) = name.filter(|name| names.insert((*name).to_owned())) {
+                collect_schemas(description, &description["components"]["schemas"][name], names);
+            }
+            fields.values().for_each(|value| collect_schemas(description, value, names));
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_schemas(description, item, names)),
+        _ => {}
+    }
 }
 
 /// Names the scopes that an endpoint needs in words, too.

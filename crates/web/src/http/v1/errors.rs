@@ -27,6 +27,22 @@ const ALWAYS: [ErrorCode; 12] = [
     ErrorCode::DatabaseUnavailable,
 ];
 
+/// The codes of endpoints that send a prompt.
+const PROMPT: [ErrorCode; 12] = [
+    ErrorCode::IdempotencyKeyRequired,
+    ErrorCode::TooSlow,
+    ErrorCode::Conflict,
+    ErrorCode::TooLarge,
+    ErrorCode::UnsupportedMediaType,
+    ErrorCode::IntentReused,
+    ErrorCode::BudgetSpent,
+    ErrorCode::QueueFull,
+    ErrorCode::TooManyUnsent,
+    ErrorCode::UpstreamFailed,
+    ErrorCode::NoCredits,
+    ErrorCode::UpstreamSlow,
+];
+
 /// The errors of endpoints that read.
 pub(super) struct ReadErrors;
 
@@ -45,8 +61,11 @@ pub(super) struct ChangeErrors;
 /// The errors of decisions about a prompt.
 pub(super) struct DecisionErrors;
 
-/// The errors of endpoints that send a prompt.
-pub(super) struct PromptErrors;
+/// The errors of endpoints that start a job.
+pub(super) struct StartErrors;
+
+/// The errors of endpoints that send a follow-up.
+pub(super) struct FollowUpErrors;
 
 impl IntoResponses for ReadErrors {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
@@ -97,23 +116,15 @@ impl IntoResponses for DecisionErrors {
     }
 }
 
-impl IntoResponses for PromptErrors {
+impl IntoResponses for StartErrors {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
-        responses(&[
-            ErrorCode::IdempotencyKeyRequired,
-            ErrorCode::TooSlow,
-            ErrorCode::Conflict,
-            ErrorCode::NotAccepted,
-            ErrorCode::UnfilledPlaceholder,
-            ErrorCode::TooLarge,
-            ErrorCode::UnsupportedMediaType,
-            ErrorCode::IntentReused,
-            ErrorCode::BudgetSpent,
-            ErrorCode::QueueFull,
-            ErrorCode::TooManyUnsent,
-            ErrorCode::UpstreamFailed,
-            ErrorCode::UpstreamSlow,
-        ])
+        responses(&[&PROMPT, &[ErrorCode::UnfilledPlaceholder][..]].concat())
+    }
+}
+
+impl IntoResponses for FollowUpErrors {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        responses(&[&PROMPT, &[ErrorCode::NotAccepted][..]].concat())
     }
 }
 

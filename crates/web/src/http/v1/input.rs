@@ -1,5 +1,7 @@
 //! The inputs of the JSON API: fields of the address, JSON bodies and the idempotency key. Each mistake is a `Problem`.
 
+use std::fmt;
+use std::marker::PhantomData;
 use std::time::Duration;
 
 use axum::body::{Bytes, HttpBody};
@@ -8,7 +10,9 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use axum::middleware::Next;
 use axum::response::Response;
-use serde::de::{DeserializeOwned, Deserializer};
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
 use tokio::time::timeout;
 use url::form_urlencoded;
 use utoipa::IntoParams;
@@ -60,9 +64,61 @@ impl<T: DeserializeOwned> FromRequest<AppState> for Body<T> {
         let whole = whole(request.into_body(), most_bytes(state), PATIENCE).await?;
         let text = str::from_utf8(&whole).map_err(|_| invalid("The body is not UTF-8."))?;
         let mut body = serde_json::Deserializer::from_str(text);
-        let decoded = decoded(&mut body, "The body is not valid")?;
+        let Object(decoded) = decoded(&mut body, "The body is not valid")?;
         body.end().map_err(|error| invalid(format!("The body is not valid: {error}.")))?;
         Ok(Self(decoded))
+    }
+}
+
+/// A struct that is decoded from an object only. Without it, `serde` takes a list, too, whose items are the fields in the order of the source.
+#[derive(Debug, Default)]
+pub(super) struct Object<T>(pub(super) T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(OfFields(PhantomData))
+    }
+}
+
+struct OfFields<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for OfFields<T> {
+    type Value = Object<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Object<T>, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(fields)).map(Object)
+    }
+}
+
+/// The optional object of a field.
+pub(super) fn object<'de, T, D>(from: D) -> Result<Option<T>, D::Error>
+where
+    T: Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    Ok(Option::<Object<T>>::deserialize(from)?.map(|Object(fields)| fields))
+}
+
+/// A request without a body, or with an empty object. A field is refused, as everywhere.
+pub(super) struct NoBody;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NoFields {}
+
+impl FromRequest<AppState> for NoBody {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
+        if request.body().is_end_stream() {
+            return Ok(Self);
+        }
+        let Body(NoFields {}) = Body::from_request(request, state).await?;
+        Ok(Self)
     }
 }
 
@@ -75,12 +131,44 @@ where
 {
     serde_path_to_error::deserialize(input).map_err(|error| {
         let (path, reason) = (error.path().to_string(), error.inner().to_string());
-        let problem = invalid(format!("{what}: {reason}."));
+        let problem = invalid(format!("{what}: {}.", in_words(&reason)));
         match field_of(&path, &reason) {
             Some(field) => problem.about(&field),
             None => problem,
         }
     })
+}
+
+/// What `serde` says about JSON, and what the author of a client says.
+const WORDS: [(&str, &str); 10] = [
+    ("invalid digit found in string", "it is not a whole number"),
+    ("cannot parse integer from empty string", "it is not a whole number"),
+    ("number too large to fit in target type", "it is too large"),
+    ("number too small to fit in target type", "it is too small"),
+    ("a sequence", "a list"),
+    ("sequence", "a list"),
+    ("a map", "an object"),
+    ("map", "an object"),
+    ("u64", "a whole number"),
+    ("u32", "a whole number"),
+];
+
+/// The reason of an error of decoding, without the words of Rust and without the period at its end.
+fn in_words(reason: &str) -> String {
+    let reason = reason.trim_end_matches('.');
+    if let Some((_, words)) = WORDS.iter().find(|(word, _)| *word == reason) {
+        return (*words).to_owned();
+    }
+    let Some((got, expected)) =
+        reason.strip_prefix("invalid type: ").and_then(|of| of.split_once(", expected "))
+    else {
+        return reason.to_owned();
+    };
+    let word = |text: &str| {
+        let known = WORDS.iter().find(|(word, _)| *word == text);
+        known.map_or_else(|| text.to_owned(), |(_, words)| (*words).to_owned())
+    };
+    format!("invalid type: {}, expected {}", word(got), word(expected))
 }
 
 /// The field that an error of decoding is about. The path of a field that is missing or repeated is that of its object; `?` is that of an input that
@@ -147,6 +235,7 @@ impl<S: Sync> FromRequestParts<S> for IdempotencyKey {
         match (keys.next().map(|key| key.to_str()), keys.next()) {
             // The standard writes it in quotes.
             (Some(Ok(key)), None) => key.trim().trim_matches('"').parse().map(Self).map_err(invalid),
+            (Some(Err(_)), None) => Err(invalid("A key is 1 to 64 letters, digits, - or _, without accents.")),
             _ => Err(Problem::new(
                 ErrorCode::IdempotencyKeyRequired,
                 "The header Idempotency-Key is required once: 1 to 64 letters, digits, - or _. A retry must have the same key.",

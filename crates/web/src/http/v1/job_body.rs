@@ -28,9 +28,9 @@ pub(super) struct JobBody {
     reason: Option<String>,
     /// The same for programs; `null` without a cause.
     reason_code: Option<ReasonCode>,
-    /// At most 280 characters in lists.
+    /// Its first 280 characters in lists.
     prompt: String,
-    /// Whether `prompt` is cut, which happens only in lists; `…` stands at its end.
+    /// Whether `prompt` is cut, which happens only in lists; then `…` follows.
     truncated: bool,
     /// The name of the person who started it.
     author: String,
@@ -47,6 +47,8 @@ pub(super) struct JobBody {
     attempt: u32,
     /// The id of the job that it runs again; `null` in lists.
     retry_of: Option<String>,
+    /// How many follow-ups precede those in `follow_ups`: lists have the last 20, and tools those that fit.
+    earlier_follow_ups: u32,
     /// The last 20 in lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = true, value_type = Vec<FollowUpBody>)]
@@ -75,9 +77,9 @@ pub(super) struct JobBody {
 #[schema(as = FollowUp)]
 pub(super) struct FollowUpBody {
     id: String,
-    /// At most 280 characters in lists.
+    /// Its first 280 characters in lists.
     prompt: String,
-    /// Whether `prompt` is cut, which happens only in lists; `…` stands at its end.
+    /// Whether `prompt` is cut, which happens only in lists; then `…` follows.
     truncated: bool,
     author: String,
     #[schema(inline)]
@@ -148,6 +150,7 @@ impl From<Job> for JobBody {
             tags: job.tags,
             attempt: job.attempt,
             retry_of: job.retry_of.map(|origin| origin.status.id.to_string()),
+            earlier_follow_ups: job.earlier_follow_ups,
             follow_ups: Some(job.follow_ups.into_iter().map(Into::into).collect()),
             template: job.template.and_then(|template| Some(template.id?.to_string())),
             platform_id,
@@ -174,13 +177,13 @@ impl JobBody {
         job
     }
 
-    pub(super) fn set_follow_ups(&mut self, follow_ups: Vec<FollowUpBody>) {
-        self.follow_ups = Some(follow_ups);
+    /// Takes the follow-ups out, which are then written apart from the other fields, and how many precede them.
+    pub(super) fn take_follow_ups(&mut self) -> (Vec<FollowUpBody>, u32) {
+        (self.follow_ups.take().unwrap_or_default(), std::mem::take(&mut self.earlier_follow_ups))
     }
 
-    /// Takes the follow-ups out, which are then written apart from the other fields.
-    pub(super) fn take_follow_ups(&mut self) -> Vec<FollowUpBody> {
-        self.follow_ups.take().unwrap_or_default()
+    pub(super) fn set_follow_ups(&mut self, follow_ups: Vec<FollowUpBody>, earlier: u32) {
+        (self.follow_ups, self.earlier_follow_ups) = (Some(follow_ups), earlier);
     }
 }
 

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::changed_job::{Changed, ChangedJob, SentFollowUp, SentJob, SentPrompt};
-use super::errors::{ChangeErrors, ChangesErrors, PromptErrors, ReadErrors};
-use super::input::{Body, Fields, IdempotencyKey};
+use super::errors::{ChangeErrors, ChangesErrors, FollowUpErrors, ReadErrors, StartErrors};
+use super::input::{Body, Fields, IdempotencyKey, NoBody, object};
 use super::job_body::{FollowUpBody, JobBody};
 use super::long_list::{LongBody, loaded};
 use super::values::{
@@ -116,7 +116,7 @@ impl Archived {
     }
 }
 
-/// A page of jobs, the newest first.
+/// A page of jobs, the newest first; with `changed_after`, in the order of their changes.
 #[derive(Serialize, ToSchema)]
 pub(super) struct JobsPage {
     jobs: Vec<JobBody>,
@@ -157,6 +157,7 @@ pub(super) struct NewJob {
     #[serde(default, deserialize_with = "texts::<TagText, _>")]
     #[schema(inline, value_type = Vec<TagText>, max_items = 50)]
     pub(super) tags: Vec<String>,
+    #[serde(default, deserialize_with = "object")]
     pub(super) template: Option<TemplateOfJob>,
     /// The id of the job that this one runs again. It ended without a pull request, and is resolved if this one opens one.
     pub(super) retry_of: Option<String>,
@@ -242,7 +243,7 @@ pub(super) async fn list_jobs(
 /// Starts a job. With the same `Idempotency-Key`, the first response is sent again and nothing is started.
 ///
 /// A repeated request changes nothing, and its template may have been changed or deleted since. A key belongs to the owner of the
-/// token and to the project: all tokens of a person share it, and a request with another body is refused (422), whatever differs: the prompt, the
+/// token: all tokens of a person share it, and any other request with it is refused (422), whatever differs: the project, the prompt, the
 /// pages, the tags, the template, its values, `retry_of` or `queue`. A template and the text that it is filled in to are different requests. Without the scope `jobs:read`, or if a long job cannot be sent
 /// now, the response has only the id and the state.
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs", tag = TAG, security(("token" = ["jobs:write"])),
@@ -250,7 +251,7 @@ pub(super) async fn list_jobs(
     request_body = NewJob,
     responses((status = CREATED, body = inline(SentJob), description = "The job is recorded, and its prompt has an outcome: look at `state`. It is also the status if the platform rejected the prompt, or if the outcome is unknown."),
         (status = ACCEPTED, body = inline(SentJob), description = "The job is recorded, and its prompt is queued or is still being sent."),
-        PromptErrors))]
+        StartErrors))]
 pub(super) async fn start_job(
     Extension(caller): Extension<TokenCaller>,
     Path(project): Path<String>,
@@ -295,14 +296,14 @@ pub(super) async fn get_job(
 
 /// Sends a follow-up to a job. With the same `Idempotency-Key`, the first response is sent again and nothing is sent.
 ///
-/// A key belongs to the owner of the token and to the project, and another body with it is refused, as for jobs. Without the scope `jobs:read`, or if a long job cannot be sent now, the
+/// A key belongs to the owner of the token, and any other request with it is refused, as for jobs. Without the scope `jobs:read`, or if a long job cannot be sent now, the
 /// response has only the id and the states.
 #[utoipa::path(post, path = "/api/v1/projects/{project}/jobs/{job}/messages", tag = TAG, security(("token" = ["jobs:write"])),
     params(OfJob, IdempotencyKey),
     request_body = NewFollowUp,
     responses((status = CREATED, body = inline(SentFollowUp), description = "The follow-up is recorded and has an outcome: look at `follow_up_state`. It is also the status if the platform rejected it, or if the outcome is unknown."),
         (status = ACCEPTED, body = inline(SentFollowUp), description = "The follow-up is recorded, and is queued or still being sent, whatever the state of others."),
-        PromptErrors))]
+        FollowUpErrors))]
 pub(super) async fn send_follow_up(
     Extension(caller): Extension<TokenCaller>,
     Path(OfJob { project, job }): Path<OfJob>,
@@ -322,6 +323,7 @@ pub(super) async fn send_follow_up(
 pub(super) async fn archive_job(
     Extension(caller): Extension<TokenCaller>,
     Path(of): Path<OfJob>,
+    _: NoBody,
 ) -> Result<Json<ChangedJob>, Problem> {
     mark(&caller, of, TimelineMark::Archived).await
 }
@@ -333,6 +335,7 @@ pub(super) async fn archive_job(
 pub(super) async fn restore_job(
     Extension(caller): Extension<TokenCaller>,
     Path(of): Path<OfJob>,
+    _: NoBody,
 ) -> Result<Json<ChangedJob>, Problem> {
     mark(&caller, of, TimelineMark::Restored).await
 }
@@ -347,6 +350,7 @@ pub(super) async fn restore_job(
 pub(super) async fn cancel_job(
     Extension(caller): Extension<TokenCaller>,
     Path(OfJob { project, job }): Path<OfJob>,
+    _: NoBody,
 ) -> Result<Response, Problem> {
     let job = cancel(&caller, &project, &job).await?;
     Ok(respond_to_change(&caller, StatusCode::OK, job, None).await)
@@ -458,11 +462,15 @@ fn tags(texts: &[String]) -> Result<Vec<Tag>, Problem> {
 }
 
 /// The pages of a new job.
-fn pages(jobs: &Jobs, project: &ProjectId, texts: &[String]) -> Result<Pages, AppError> {
+fn pages(jobs: &Jobs, project: &ProjectId, texts: &[String]) -> Result<Pages, Problem> {
     if texts.len() > PATHS_MAX {
-        return Err(AppError::from(PathsError::TooMany).about("pages"));
+        return Err(AppError::from(PathsError::TooMany).about("pages").into());
     }
-    jobs.each_written_page(project, texts).map_err(in_field("pages"))
+    for (index, text) in texts.iter().enumerate() {
+        let page = jobs.each_written_page(project, std::slice::from_ref(text));
+        page.map_err(|error| Problem::from(AppError::from(error)).about(&format!("pages[{index}]")))?;
+    }
+    Ok(jobs.each_written_page(project, texts).map_err(in_field("pages"))?)
 }
 
 /// The error of a field.
@@ -628,7 +636,7 @@ pub(super) async fn respond_to_change(
     job: Job,
     follow_up: Option<SentPrompt>,
 ) -> Response {
-    let short = Changed { job: ChangedJob::from(&job), follow_up: follow_up.clone() };
+    let short = Changed { job: ChangedJob::from(&job), follow_up: follow_up.clone(), replayed: None };
     if caller.may(Scope::JobsRead) {
         let id = job.id.clone();
         match respond(caller, status, job, follow_up).await {
@@ -646,9 +654,9 @@ async fn respond(
     job: Job,
     follow_up: Option<SentPrompt>,
 ) -> Result<Response, Problem> {
-    let (id, mut earlier) = (job.id.clone(), job.earlier_follow_ups);
+    let id = job.id.clone();
     let mut body = JobBody::from(job);
-    let mut last = body.take_follow_ups();
+    let (mut last, mut earlier) = body.take_follow_ups();
     // Long ones are not held while the response waits for its permit: they are loaded again when they are sent.
     if json_bytes(&last) > FREE_MAX_BYTES {
         earlier += last.len() as u32;
@@ -666,6 +674,6 @@ async fn respond(
         }
     });
     let items = earlier.chain(loaded(last)).boxed();
-    let body = Changed { job: body, follow_up };
+    let body = Changed { job: body, follow_up, replayed: None };
     LongBody::object(&body, "follow_ups", items)?.respond(status, caller).await
 }

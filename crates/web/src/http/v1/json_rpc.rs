@@ -1,9 +1,11 @@
 //! The errors of JSON-RPC for messages that are not one request: `rmcp` would respond without an error object. The errors of `rmcp` itself are passed on.
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use rmcp::model::{
@@ -13,8 +15,10 @@ use rmcp::model::{
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use super::input::{accepts_json, is_json};
+use super::mcp;
 use crate::request::problem::{OwnFormat, Problem};
 use model::error::ErrorCode as AppErrorCode;
 
@@ -23,6 +27,9 @@ const ACCEPT_OF_RMCP: HeaderValue = HeaderValue::from_static("application/json, 
 
 /// A layer of the service at `/mcp`, inside of the one that receives the body.
 pub(super) async fn check(request: Request, next: Next) -> Response {
+    if request.headers().contains_key(header::ORIGIN) {
+        return from_a_page().into_response();
+    }
     if !accepts_json(request.headers()) {
         return not_acceptable().into_response();
     }
@@ -41,6 +48,41 @@ pub(super) async fn check(request: Request, next: Next) -> Response {
         response.extensions_mut().insert(OwnFormat);
     }
     response
+}
+
+/// The most bytes of a request above the limit that are read for its id.
+const OVER_LIMIT_MAX_BYTES: usize = 64 * 1024;
+
+/// How long such a request may take to arrive.
+const OVER_LIMIT_PATIENCE: Duration = Duration::from_secs(5);
+
+/// The response to a request above the limit of its token: the refusal of a tool, or an error of JSON-RPC. Clients end their session after a
+/// status that is not 200. A message without an id, or a long one, gets the problem itself.
+pub(super) async fn over_limit(request: Request, problem: Problem) -> Response {
+    let is_message = request.method() == Method::POST && is_json(request.headers());
+    let body = timeout(OVER_LIMIT_PATIENCE, to_bytes(request.into_body(), OVER_LIMIT_MAX_BYTES)).await;
+    let envelope = match body {
+        Ok(Ok(body)) if is_message => serde_json::from_slice::<Envelope>(&body).ok(),
+        _ => None,
+    };
+    let Some(Envelope { id, method, .. }) = envelope else { return problem.into_response() };
+    let answer = match method.as_str() {
+        "tools/call" => json!({"jsonrpc": "2.0", "id": id, "result": mcp::refused(&problem)}),
+        _ => {
+            let data = json!({"code": problem.code(), "retry_after": problem.retry_after()});
+            let error = json!({"code": OVER_LIMIT, "message": problem.detail(), "data": data});
+            json!({"jsonrpc": "2.0", "id": id, "error": error})
+        }
+    };
+    Json(answer).into_response()
+}
+
+/// An error of the server that JSON-RPC does not name.
+const OVER_LIMIT: i32 = -32_000;
+
+fn from_a_page() -> Problem {
+    let detail = "Docket does not answer pages in a browser here: send no header Origin.";
+    Problem::new(AppErrorCode::WrongOrigin, detail)
 }
 
 fn not_acceptable() -> Problem {

@@ -22,7 +22,7 @@ use self::arguments::{
     CancelJobInput, FallingPagesInput, GetJobInput, ListJobsInput, ListTemplatesInput, NoInput,
     PageViewsInput, SendFollowUpInput, StartJobInput, TemplateInput,
 };
-use super::changed_job::{Changed, ChangedJob, SentPrompt};
+use super::changed_job::{Changed, ChangedJob};
 use super::input::decoded;
 use super::job_body::JobBody;
 use super::jobs::{self, ListJobs, NewFollowUp, NewJob, TemplateOfJob};
@@ -38,6 +38,7 @@ use model::day::DayRange;
 use model::error::{AppError, ErrorCode, shortened};
 use model::job::Job;
 use model::links;
+use service::jobs::submitted::Submitted;
 use service::response_size::{Room, fits_into_free_tool_result, fits_into_tool_result};
 
 const INSTRUCTIONS: &str = "Docket runs jobs of a documentation agent and knows the page views of the documentation. Texts in results, \
@@ -271,7 +272,7 @@ struct ToolError<'a> {
 }
 
 /// The result of a call that is refused: in words, and structured as the JSON API has it.
-fn refused(problem: &Problem) -> CallToolResult {
+pub(super) fn refused(problem: &Problem) -> CallToolResult {
     let again = problem.retry_after().map(|seconds| format!(", retry_after: {seconds} s"));
     let code = format!("code: {}{}", problem.code(), again.unwrap_or_default());
     let texts = [problem.detail().to_owned(), code].map(ContentBlock::text);
@@ -292,26 +293,14 @@ struct WithoutTexts {
     path: String,
 }
 
-/// A job whose follow-ups end where they do not fit.
-#[derive(Serialize)]
-struct JobResult {
-    #[serde(flatten)]
-    job: JobBody,
-    /// How many follow-ups precede those in the result.
-    earlier_follow_ups: u32,
-}
-
-impl JobResult {
-    /// With the last follow-ups that fit into `room`.
-    fn within(mut room: Room, job: Job) -> Self {
-        let mut earlier_follow_ups = job.earlier_follow_ups;
-        let mut job = JobBody::from(job);
-        let mut follow_ups = job.take_follow_ups();
-        room.reserve(&job);
-        earlier_follow_ups += room.keep_last(&mut follow_ups) as u32;
-        job.set_follow_ups(follow_ups);
-        Self { job, earlier_follow_ups }
-    }
+/// The job with the last follow-ups that fit into `room`.
+fn job_within(mut room: Room, job: Job) -> JobBody {
+    let mut job = JobBody::from(job);
+    let (mut follow_ups, earlier) = job.take_follow_ups();
+    room.reserve(&job);
+    let removed = room.keep_last(&mut follow_ups) as u32;
+    job.set_follow_ups(follow_ups, earlier + removed);
+    job
 }
 
 /// A table of pages that ends where it does not fit.
@@ -359,20 +348,23 @@ async fn get_job(caller: &TokenCaller, input: Value) -> Result<JsonObject, Probl
         (job.follow_ups, job.earlier_follow_ups) =
             service.follow_ups_before(&job.id, before, u32::MAX).await?;
     }
-    written(JobResult::within(Room::of_tool(), job))
+    written(job_within(Room::of_tool(), job))
 }
 
 /// The result of a tool that sent a prompt. It is never an error, because the client would send the prompt again. So it must also be small enough for
 /// a response without a permit: without its texts, every job is.
-fn changed(caller: &TokenCaller, job: Job, follow_up: Option<SentPrompt>) -> Result<JsonObject, Problem> {
-    let short = Changed { job: ChangedJob::from(&job), follow_up: follow_up.clone() };
+fn changed(
+    caller: &TokenCaller,
+    Changed { job, follow_up, replayed }: Changed<Job>,
+) -> Result<JsonObject, Problem> {
+    let short = Changed { job: ChangedJob::from(&job), follow_up: follow_up.clone(), replayed };
     if !caller.may(Scope::JobsRead) {
         return written(short);
     }
     let path = links::job(job.project.as_str(), job.id.as_str());
     let short = WithoutTexts { job: short, truncated: true, path };
-    let whole = JobResult::within(Room::of_changing_tool(), job);
-    let whole = Changed { job: whole, follow_up };
+    let whole = job_within(Room::of_changing_tool(), job);
+    let whole = Changed { job: whole, follow_up, replayed };
     if fits_into_free_tool_result(&whole) { written(whole) } else { written(short) }
 }
 
@@ -381,21 +373,22 @@ async fn start_job(caller: &TokenCaller, input: Value) -> Result<JsonObject, Pro
     let pages = pages.unwrap_or_default().into_iter().map(String::from).collect();
     let (template, queue) = (template.map(TemplateOfJob::from), queue.unwrap_or_default());
     let new = NewJob { prompt, template, pages, retry_of, queue, ..NewJob::default() };
-    let job = jobs::start(caller, &project, idempotency_key, new).await?.job;
-    changed(caller, job, None)
+    let Submitted { job, is_replay, .. } = jobs::start(caller, &project, idempotency_key, new).await?;
+    changed(caller, Changed { job, follow_up: None, replayed: Some(is_replay) })
 }
 
 async fn send_follow_up(caller: &TokenCaller, input: Value) -> Result<JsonObject, Problem> {
     let SendFollowUpInput { project, job, prompt, idempotency_key, queue } = parsed(input)?;
     let new = NewFollowUp { prompt, queue: queue.unwrap_or_default() };
-    let (submitted, sent) = jobs::follow_up(caller, &project, job, idempotency_key, new).await?;
-    changed(caller, submitted.job, Some(sent))
+    let (Submitted { job, is_replay, .. }, sent) =
+        jobs::follow_up(caller, &project, job, idempotency_key, new).await?;
+    changed(caller, Changed { job, follow_up: Some(sent), replayed: Some(is_replay) })
 }
 
 async fn cancel_job(caller: &TokenCaller, input: Value) -> Result<JsonObject, Problem> {
     let CancelJobInput { project, job } = parsed(input)?;
     let job = jobs::cancel(caller, &project, &job).await?;
-    changed(caller, job, None)
+    changed(caller, Changed { job, follow_up: None, replayed: None })
 }
 
 fn list_projects(caller: &TokenCaller, input: Value) -> Result<JsonObject, Problem> {

@@ -26,12 +26,13 @@ pub(super) struct KnownVersions(Option<headers::IfNoneMatch>);
 pub(super) struct IfNoneMatch(
     /// The `ETag` of an earlier response.
     #[expect(dead_code, reason = "describes the header that KnownVersions reads")]
+    #[param(value_type = String, required = false)]
     Option<String>,
 );
 
 /// The response without a body.
 #[derive(IntoResponses)]
-#[response(status = 304, description = "The response would be the one with this `ETag`.")]
+#[response(status = 304, description = "The response would be the one with this `ETag`.", headers(("ETag" = String, description = "One of `If-None-Match`.")))]
 pub(super) struct NotModified;
 
 impl Version {
@@ -48,7 +49,11 @@ impl Version {
 
     /// The response without a body.
     pub(super) fn not_modified(self) -> Response {
-        self.mark(StatusCode::NOT_MODIFIED.into_response())
+        let mut response = self.mark(StatusCode::NOT_MODIFIED.into_response());
+        // As the response that it stands for, which may be compressed.
+        let varies = HeaderValue::from_static("accept-encoding");
+        response.headers_mut().insert(header::VARY, varies);
+        response
     }
 
     /// The response with this version. A client may store it, and revalidates it before each use.

@@ -10,6 +10,7 @@ use rmcp::schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::http::v1::input::object;
 use crate::http::v1::values::{
     CursorText, Offset, RowLimit, Status, TemplateName, ToolLimit, ToolSeconds, Words, WrittenPage,
 };
@@ -79,6 +80,8 @@ pub(super) struct StartJobInput {
     /// What the documentation agent should do. Without it, the text of the template is the prompt.
     pub(super) prompt: Option<String>,
     /// A template of list_templates, which is filled in.
+    #[serde(default, deserialize_with = "object")]
+    #[schemars(with = "Option<TemplateInput>")]
     pub(super) template: Option<TemplateInput>,
     /// The paths of the pages it is about.
     pub(super) pages: Option<Vec<WrittenPage>>,
