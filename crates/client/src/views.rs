@@ -5,9 +5,11 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::connection::{ApiRequest, Connection, Refusal, parsed};
+use crate::connection::{Connection, parsed};
+use crate::failure::Refusal;
 use crate::output::{in_one_line, inform, print_csv, print_json, print_line};
 use crate::project_or_only;
+use crate::request::ApiRequest;
 use model::day::{Day, DayRange, InvalidDay};
 use model::page_views::PageViews;
 
@@ -80,7 +82,7 @@ struct Table {
 
 pub(super) async fn views(connection: &Connection, arguments: ViewsArguments) -> anyhow::Result<()> {
     let ViewsArguments { from, to, project, q, csv, json } = arguments;
-    let project = project_or_only(connection, project).await?;
+    let project = project_or_only(connection, project, None).await?;
     let fetch = async |position: &Position| {
         let request = ApiRequest::get(&["projects", &project, "page-views"])
             .with("from", position.from)
@@ -88,7 +90,7 @@ pub(super) async fn views(connection: &Connection, arguments: ViewsArguments) ->
             .with("q", q.as_ref())
             .with("limit", Some(ROWS))
             .with("cursor", position.cursor.as_ref());
-        connection.send(&request).await
+        connection.send(&request, None).await
     };
     let Table { mut first, missing_days, provisional_days, rows } = table(from, to, fetch).await?;
     warn_of(&missing_days, "not in Docket’s history; {its} views are not counted");
