@@ -52,10 +52,11 @@ impl<'a> ApiRequest<'a> {
 
     /// Whether Docket may have sent this to answer it. Each change is one of a job.
     pub(super) fn is_answered_by(&self, body: &Value) -> bool {
-        let is_of_job = matches!(self.path[..], ["projects", _, "jobs", _, ..]);
-        match self.is_change() || is_of_job {
-            true => body["id"].is_string(),
-            false => body.is_object(),
+        match self.path[..] {
+            _ if self.is_change() => body["id"].is_string(),
+            [.., list @ ("projects" | "jobs")] => body[list].is_array(),
+            [.., "page-views"] => body["rows"].is_array(),
+            _ => body["id"].is_string(),
         }
     }
 
@@ -77,23 +78,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answer_is_an_object_and_names_the_job_it_is_about() {
-        let (list, job) = (ApiRequest::get(&["projects", "docs", "jobs"]), ["projects", "docs", "jobs", "1"]);
-        let (show, cancel) = (ApiRequest::get(&job), ApiRequest::post(&job));
-        let start = ApiRequest::post(&["projects", "docs", "jobs"]);
-        for (body, answers_list, answers_job) in [
-            (json!({"id": "1"}), true, true),
-            (json!({"jobs": []}), true, false),
-            (json!({"id": null}), true, false),
-            (json!({}), true, false),
-            (json!([{"id": "1"}]), false, false),
-            (json!("ok"), false, false),
-            (json!(1), false, false),
-            (Value::Null, false, false),
-        ] {
-            assert_eq!(list.is_answered_by(&body), answers_list, "{body}");
-            for request in [&show, &cancel, &start] {
-                assert_eq!(request.is_answered_by(&body), answers_job, "{body}");
+    fn answer_has_what_the_request_is_about() {
+        let (jobs, job) = (["projects", "docs", "jobs"], ["projects", "docs", "jobs", "1"]);
+        let (cancel, views) =
+            (["projects", "docs", "jobs", "1", "cancel"], ["projects", "docs", "page-views"]);
+        let requests = [
+            ("id", ApiRequest::get(&job)),
+            ("id", ApiRequest::post(&jobs)),
+            ("id", ApiRequest::post(&cancel)),
+            ("jobs", ApiRequest::get(&jobs)),
+            ("projects", ApiRequest::get(&["projects"])),
+            ("rows", ApiRequest::get(&views)),
+        ];
+        let lists = ["jobs", "projects", "rows"].map(|name| (name, json!({name: []})));
+        let others =
+            [json!({}), json!([{"id": "1"}]), json!("ok"), json!(1), Value::Null, json!({"id": null})];
+        let answers = lists.into_iter().chain([("id", json!({"id": "1"}))]);
+        let answers: Vec<_> = answers.chain(others.map(|body| ("", body))).collect();
+        for (of_request, request) in &requests {
+            for (of_body, body) in &answers {
+                assert_eq!(request.is_answered_by(body), of_request == of_body, "{of_request}: {body}");
             }
         }
     }

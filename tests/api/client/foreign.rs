@@ -164,6 +164,23 @@ fn list_outlives_a_foreign_response_after_its_first_page() {
     assert_eq!((finished.code, server.requests()), (Some(0), 3), "{finished:?}");
 }
 
+/// JSON of another program is no empty list.
+#[test]
+fn foreign_json_is_no_list() {
+    for command in [
+        &["job", "list", "--project", "docs"][..],
+        &["job", "list", "--project", "docs", "--all", "--json"],
+        &["job", "list"],
+        &["views", "--project", "docs"],
+        &["job", "show", "--project", "docs", ID],
+    ] {
+        let server = RawUpstream::start(|_| Act::Send(json_response(&json!({"message": "sign in"}))));
+        let finished = client(&server.url()).run(command);
+        assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "{command:?}: {finished:?}");
+        assert!(finished.stderr.contains("check DOCKET_SERVER"), "{command:?}: {finished:?}");
+    }
+}
+
 /// A pause that the server names is not shorter than that of the client.
 #[test]
 fn retry_after_nothing_is_no_loop_without_a_pause() {
