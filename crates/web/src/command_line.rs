@@ -46,7 +46,6 @@ struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
     /// Configuration file of a server [env: DOCKET_CONFIG] [default: Leptos.toml beside the binary, or in the working directory]
-    // clap would read the variable for the client, too.
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
 }
@@ -237,7 +236,7 @@ async fn command(site: Site, sockets: anyhow::Result<Sockets>, docket: Docket) -
     }
 }
 
-/// The configuration file that the environment names. An empty variable names none.
+/// The configuration file that the environment names; an empty variable names none. clap would read it for the client, too.
 fn configured_file() -> Option<PathBuf> {
     env::var_os("DOCKET_CONFIG").filter(|file| !file.is_empty()).map(PathBuf::from)
 }
