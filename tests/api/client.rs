@@ -2,7 +2,10 @@
 
 mod compatibility;
 mod dependencies;
+mod foreign;
 mod lost_replies;
+mod refused;
+mod timeout;
 mod unreachable;
 mod whole_list;
 
@@ -221,6 +224,13 @@ async fn exit_code_of_a_follow_up_is_its_own() {
         otto.follow_up(&job, "And words", &intent()).await;
         let again = machine.run(&follow_up);
         assert_eq!(again.code, Some(code), "{mine} {theirs}: {again:?}");
+        let state = match code {
+            0 => "accepted",
+            3 => "rejected: ",
+            _ => "unknown: ",
+        };
+        let line = again.stdout.lines().last().unwrap();
+        assert!(line.starts_with("follow-up ") && line.contains(&format!("  {state}")), "{mine}: {again:?}");
         if code != 0 {
             let awaited = machine.run(&[&follow_up[..], &["--wait"]].concat());
             assert_eq!(awaited.code, Some(code), "it is not awaited: {awaited:?}");
@@ -329,9 +339,30 @@ async fn token_file_is_read_and_refused_token_explained() {
     std::fs::write(installation.path("token"), format!("{token}\n")).unwrap();
     let installation = installation.unset("DOCKET_TOKEN").set("DOCKET_TOKEN_FILE", "token");
     assert_eq!(installation.run(&["job", "list", "--project", "docs"]).code, Some(0));
+    let utf_16: Vec<u8> = format!("\u{feff}{token}\r\n").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for bytes in [format!("\u{feff}{token}\r\n").as_bytes(), &utf_16] {
+        std::fs::write(installation.path("token"), bytes).unwrap();
+        let marked = installation.run(&["job", "list", "--project", "docs"]);
+        assert_eq!(marked.code, Some(0), "{marked:?}");
+    }
     std::fs::write(installation.path("token"), "dkt_wrong").unwrap();
     let refused = installation.run(&["job", "list", "--project", "docs"]);
     assert!(refused.code == Some(1) && refused.stderr.contains("not an API token"), "{refused:?}");
+}
+
+/// It is wrong, and neither missing nor ignored.
+#[test]
+fn variable_that_is_no_text_exits_2() {
+    for variable in ["DOCKET_SERVER", "DOCKET_TOKEN", "DOCKET_TOKEN_FILE", "DOCKET_CA_FILE"] {
+        let client = Installation::new()
+            .set("DOCKET_SERVER", "https://docket.example.com")
+            .set("DOCKET_TOKEN", "dkt_x");
+        let line = format!("{variable}=$(printf 'dkt_\\377'); export {variable}; exec \"$0\" \"$@\"");
+        let finished = client.run_by(&line, &["job", "list", "--project", "docs"]);
+        assert_eq!((finished.code, finished.stderr.lines().count()), (Some(2), 1), "{finished:?}");
+        let expected = format!("{variable} is wrong: its bytes are not UTF-8.");
+        assert!(finished.stderr.contains(&expected), "{finished:?}");
+    }
 }
 
 #[tokio::test]

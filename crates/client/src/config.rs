@@ -1,6 +1,7 @@
 //! The server and the API token. They are environment variables, because an argument is visible in the list of processes. Nothing else is read: a
 //! checkout may have a `Leptos.toml`, and a CI system variables that begin with `DOCKET_`.
 
+use std::env::{self, VarError};
 use std::fs;
 
 use rustls::RootCertStore;
@@ -31,10 +32,10 @@ pub(crate) struct Config {
 
 impl Config {
     pub(crate) fn from_environment() -> Result<Self, Misconfigured> {
-        let server = variable(SERVER)
+        let server = variable(SERVER)?
             .ok_or_else(|| missing(SERVER, "the address of Docket, such as https://docket.example.com"))?;
         let server = safe_address(&server).map_err(|error| wrong(SERVER, &error))?;
-        let authorities = match variable(CA_FILE) {
+        let authorities = match variable(CA_FILE)? {
             Some(path) => certificates(&path).map_err(|error| wrong(CA_FILE, &error))?,
             None => Vec::new(),
         };
@@ -43,7 +44,7 @@ impl Config {
 }
 
 impl Token {
-    fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         match text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
             true => Err("a token has no spaces, line ends or letters outside ASCII".to_owned()),
             false => Ok(Self(text.to_owned())),
@@ -57,11 +58,12 @@ impl Token {
 }
 
 fn token() -> Result<Token, Misconfigured> {
-    match (variable(TOKEN), variable(TOKEN_FILE)) {
+    match (variable(TOKEN)?, variable(TOKEN_FILE)?) {
         (Some(text), None) => Token::parse(&text).map_err(|error| wrong(TOKEN, &error)),
         (None, Some(file)) => {
-            let text = fs::read_to_string(file).map_err(|error| format!("it cannot be read: {error}"));
-            text.and_then(|text| Token::parse(text.trim())).map_err(|error| wrong(TOKEN_FILE, &error))
+            let bytes = fs::read(file).map_err(|error| format!("it cannot be read: {error}"));
+            let token = bytes.and_then(|bytes| Token::parse(text_of(&bytes)?.trim()));
+            token.map_err(|error| wrong(TOKEN_FILE, &error))
         }
         (Some(_), Some(_)) => Err(Misconfigured(format!("Set {TOKEN} or {TOKEN_FILE}, not both."))),
         (None, None) => {
@@ -79,10 +81,35 @@ fn wrong(name: &str, error: &str) -> Misconfigured {
     Misconfigured(format!("{name} is wrong: {error}."))
 }
 
-fn variable(name: &str) -> Option<String> {
-    let value = std::env::var(name).ok()?;
-    let value = value.trim();
-    (!value.is_empty()).then(|| value.to_owned())
+fn variable(name: &str) -> Result<Option<String>, Misconfigured> {
+    value_of(env::var(name)).map_err(|error| wrong(name, error))
+}
+
+/// The value of a variable. An empty one is missing.
+fn value_of(read: Result<String, VarError>) -> Result<Option<String>, &'static str> {
+    match read {
+        Ok(value) if value.trim().is_empty() => Ok(None),
+        Ok(value) => Ok(Some(value.trim().to_owned())),
+        Err(VarError::NotPresent) => Ok(None),
+        Err(VarError::NotUnicode(_)) => Err("its bytes are not UTF-8"),
+    }
+}
+
+/// The text of a file. Windows begins one with a byte order mark, and PowerShell may write it as UTF-16.
+fn text_of(bytes: &[u8]) -> Result<String, String> {
+    let text = match bytes {
+        [0xFF, 0xFE, units @ ..] => {
+            let units = units.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
+            String::from_utf16(&units.collect::<Vec<_>>()).ok()
+        }
+        bytes => String::from_utf8(without_mark(bytes).to_vec()).ok(),
+    };
+    text.ok_or_else(|| "it is not text in UTF-8".to_owned())
+}
+
+/// Text in UTF-8 without its byte order mark.
+fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
 }
 
 /// An address to which the token may be sent.
@@ -108,7 +135,7 @@ fn safe_address(text: &str) -> Result<Url, String> {
 
 fn certificates(path: &str) -> Result<Vec<CertificateDer<'static>>, String> {
     let text = fs::read(path).map_err(|error| format!("{path} cannot be read ({error})"))?;
-    let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
+    let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(without_mark(&text)).collect();
     let certificates = certificates.map_err(|_| format!("{path} is not whole PEM"))?;
     if certificates.is_empty() {
         return Err(format!("{path} has no certificate in PEM form"));
@@ -147,6 +174,28 @@ mod tests {
             "https://docket.example.com/#a",
         ] {
             assert!(safe_address(address).is_err(), "{address}");
+        }
+    }
+
+    #[test]
+    fn variable_is_missing_or_text() {
+        let text = |text: &str| value_of(Ok(text.to_owned()));
+        assert_eq!(value_of(Err(VarError::NotPresent)), Ok(None));
+        assert_eq!((text(""), text(" \n")), (Ok(None), Ok(None)));
+        assert_eq!(text(" dkt_x\n"), Ok(Some("dkt_x".to_owned())));
+        assert_eq!(value_of(Err(VarError::NotUnicode("dkt_x".into()))), Err("its bytes are not UTF-8"));
+    }
+
+    /// Each form in which an editor or a shell may write a token.
+    #[test]
+    fn file_is_text_with_or_without_a_mark() {
+        let utf_16: Vec<u8> = "\u{feff}dkt_x\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        for bytes in [b"dkt_x\n".as_slice(), b"\xEF\xBB\xBFdkt_x\r\n", &utf_16] {
+            let token = text_of(bytes).and_then(|text| Token::parse(text.trim()));
+            assert_eq!(token.map(|token| token.0), Ok("dkt_x".to_owned()), "{bytes:?}");
+        }
+        for bytes in [b"dkt_\xFF".as_slice(), b"\xFF\xFE\x00\xD8", b"\xFE\xFF\x00d"] {
+            assert!(text_of(bytes).is_err(), "{bytes:?}");
         }
     }
 

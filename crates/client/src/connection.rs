@@ -7,26 +7,28 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use reqwest::redirect::Policy;
-use reqwest::{Certificate, Client, Method, Response};
+use reqwest::{Certificate, Client, Response};
 use rustls::pki_types::CertificateDer;
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use url::Url;
 
 use crate::config::{Config, Token};
-use crate::failure::{Effect, Failure, Retry, UnknownEnd};
-use crate::idempotency_key::IdempotencyKey;
+use crate::failure::{Effect, Failure, Refusal, Retry, TimeIsOver, UnknownEnd};
 use crate::output::inform;
+use crate::request::ApiRequest;
 
 /// The timeout of one attempt. The server responds to a prompt when the platform did.
 const TIMEOUT: Duration = Duration::from_secs(90);
-/// How long a request is repeated, unless it waits for a job.
+/// How long a request is repeated. One that reads is repeated until the end of a wait instead, and a change not beyond it.
 const REPEATED_FOR: Duration = Duration::from_secs(180);
-/// How long the last attempt of a request that waits may take beyond its time.
+/// How long the last attempt of a request may take beyond the end of a wait.
 const LAST_ATTEMPT: Duration = Duration::from_secs(5);
 /// The first pause, which doubles each time, and the longest one.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_secs(30);
+/// The longest pause of a read, whatever the server names: it may be there again earlier.
+const READ_PAUSE_MAX: Duration = Duration::from_secs(60);
 
 /// How a server announces a removal (RFC 9745, RFC 8594).
 const DEPRECATION: &str = "deprecation";
@@ -41,58 +43,36 @@ pub(super) struct Connection {
     server: Url,
     token: Token,
     is_removal_known: AtomicBool,
+    /// Whether a request of this run succeeded.
+    is_reached: AtomicBool,
 }
 
-/// When a request is not repeated any more.
+/// How long a request is repeated.
 #[derive(Clone, Copy)]
-enum Repeated {
-    /// When the next attempt would be later than this.
-    Before(Instant),
-    /// At this time: the last pause is shorter.
-    Until(Instant),
+struct Repeated {
+    /// A change has no attempt after `until`; the last pause of a read is shorter, so that it has one then.
+    is_change: bool,
+    until: Instant,
+    /// When the wait is over of which the request is a part. Then its last attempt ends, too.
+    wait: Option<Instant>,
 }
 
-/// A request to `/api/v1`.
-pub(super) struct ApiRequest<'a> {
-    method: Method,
-    /// The segments of the path after `/api/v1`.
-    path: Vec<&'a str>,
-    query: Vec<(&'a str, String)>,
-    body: Option<Value>,
-    idempotency_key: Option<&'a IdempotencyKey>,
-}
-
-#[derive(Deserialize)]
-struct Problem {
-    detail: String,
-    code: String,
-}
-
-/// What the server answered to a request that it refused.
-#[derive(Debug, thiserror::Error)]
-#[error("{detail}")]
-pub(super) struct Refusal {
-    detail: String,
-    code: String,
-}
-
-impl Refusal {
-    /// Whether an error is a refusal with this code.
-    pub(super) fn is(error: &anyhow::Error, code: &str) -> bool {
-        error.downcast_ref::<Self>().is_some_and(|refusal| refusal.code == code)
-    }
-
-    #[cfg(test)]
-    pub(super) fn new(code: &str) -> Self {
-        Self { detail: code.to_owned(), code: code.to_owned() }
-    }
+enum Body {
+    Whole(Vec<u8>),
+    TooLarge,
 }
 
 impl Connection {
     pub(super) fn new(config: Config) -> anyhow::Result<Self> {
         let Config { server, token, authorities } = config;
         let http = http_client(server.scheme() == "https", &authorities)?;
-        Ok(Self { http, server, token, is_removal_known: AtomicBool::new(false) })
+        Ok(Self {
+            http,
+            server,
+            token,
+            is_removal_known: AtomicBool::new(false),
+            is_reached: AtomicBool::new(false),
+        })
     }
 
     /// The address of a page of the server.
@@ -100,37 +80,26 @@ impl Connection {
         format!("{}{path}", self.server.as_str().trim_end_matches('/'))
     }
 
-    /// The body of a successful response.
+    /// The body of a successful response. `until`: when the wait is over of which the request is a part.
     ///
     /// # Errors
-    /// [`UnknownEnd`] if the request is a change that the server may have carried out.
-    pub(super) async fn send(&self, request: &ApiRequest<'_>) -> anyhow::Result<Value> {
-        let repeated = Repeated::Before(Instant::now() + REPEATED_FOR);
-        let Failure { error, effect, .. } = match self.repeat(request, repeated).await {
+    /// [`UnknownEnd`] if the request is a change that the server may have carried out, [`TimeIsOver`] if a read had no success until the end of the wait.
+    pub(super) async fn send(
+        &self,
+        request: &ApiRequest<'_>,
+        until: Option<Instant>,
+    ) -> anyhow::Result<Value> {
+        let failure = match self.repeat(request, Repeated::of(request, until)).await {
             Ok(body) => return Ok(body),
             Err(failure) => failure,
         };
-        if effect != Effect::Possible || !request.is_change() {
-            return Err(error);
-        }
-        inform(&format!("{error:#}"));
-        Err(UnknownEnd { how_to_repeat: request.how_to_repeat() }.into())
-    }
-
-    /// As [`Self::send`], for a request that reads. `None` if it has no success until this time.
-    pub(super) async fn send_until(
-        &self,
-        request: &ApiRequest<'_>,
-        until: Instant,
-    ) -> anyhow::Result<Option<Value>> {
-        match self.repeat(request, Repeated::Until(until)).await {
-            Ok(body) => Ok(Some(body)),
-            Err(Failure { error, retry: Retry::Never, .. }) => Err(error),
-            Err(failure) => {
-                inform(&format!("{:#}", failure.error));
-                Ok(None)
-            }
-        }
+        let end = match (request.is_change(), failure.effect, failure.retry) {
+            (true, Effect::Possible, _) => UnknownEnd { how_to_repeat: request.how_to_repeat() }.into(),
+            (false, _, Retry::Later(_)) if until.is_some() => TimeIsOver.into(),
+            _ => return Err(failure.error),
+        };
+        inform(&format!("{:#}", failure.error));
+        Err(end)
     }
 
     /// Repeats a request until it succeeds, fails for good, or its time is over.
@@ -138,13 +107,18 @@ impl Connection {
         let (mut pause, mut effect) = (PAUSE_MIN, Effect::None);
         loop {
             let failure = match self.attempt(request, repeated.timeout()).await {
-                Ok(body) => return Ok(body),
+                Ok(body) => {
+                    self.is_reached.store(true, Ordering::Relaxed);
+                    return Ok(body);
+                }
                 Err(failure) => failure,
             };
+            let is_reached = !request.is_change() && self.is_reached.load(Ordering::Relaxed);
+            let failure = failure.repeatable_if(is_reached);
             effect = effect.after(failure.effect);
             let wait = match failure.retry {
-                Retry::Later(wait) => repeated.pause(wait.unwrap_or(pause)),
-                Retry::Never => None,
+                Retry::Later(named) => repeated.pause(named, pause),
+                Retry::Never | Retry::IfReachedBefore => None,
             };
             let Some(wait) = wait else { return Err(Failure { effect, ..failure }) };
             inform(&format!("{:#}; next attempt in {} s", failure.error, wait.as_secs()));
@@ -167,26 +141,32 @@ impl Connection {
         }
         let response = call.send().await.map_err(|error| Failure::of_sending(error, self.server.as_str()))?;
         self.warn_of_removal(&response);
-        if !response.status().is_success() {
-            return Err(self.refusal(response).await);
+        match response.status().is_success() {
+            true => self.result(request, response).await,
+            false => Err(self.refusal(request, response).await),
         }
-        if let Some(page) = other_content(&response) {
-            let error = anyhow!(
+    }
+
+    /// What is in a successful response. JSON that answers the request is Docket's, whatever a proxy says about its type.
+    async fn result(&self, request: &ApiRequest<'_>, response: Response) -> Result<Value, Failure> {
+        let (status, other) = (response.status(), other_content(&response));
+        let body = match body_of(response).await? {
+            Body::Whole(body) => body,
+            Body::TooLarge if other.is_none() => return Err(Failure::settled(too_large(request))),
+            Body::TooLarge => Vec::new(),
+        };
+        let error = match (serde_json::from_slice(&body), other) {
+            (Ok(body), _) if request.is_answered_by(&body) => return Ok(body),
+            (Err(_), None) => return Err(Failure::lost(anyhow!("the response is incomplete, or no JSON"))),
+            (_, Some(page)) => anyhow!(
                 "{} responded with {page} instead of JSON, so it is not Docket, or a sign-in page is before it: check DOCKET_SERVER",
                 self.server
-            );
-            return Err(Failure::last(error));
-        }
-        let body = body_of(response).await?;
-        let body: Value = serde_json::from_slice(&body)
-            .map_err(|_| Failure::lost(anyhow!("the response is incomplete, or no JSON")))?;
-        // Each change is one of a job.
-        match request.is_change() && !body["id"].is_string() {
-            true => {
-                Err(Failure { retry: Retry::Never, ..Failure::lost(anyhow!("the response names no job")) })
+            ),
+            (Ok(_), None) => {
+                anyhow!("{} responded with other JSON than Docket: check DOCKET_SERVER", self.server)
             }
-            false => Ok(body),
-        }
+        };
+        Err(Failure::foreign(error, status, None))
     }
 
     /// Says once that the server will not have something for ever that this version uses.
@@ -214,25 +194,26 @@ impl Connection {
         url
     }
 
-    /// Why the server refused a request.
-    async fn refusal(&self, response: Response) -> Failure {
+    /// Why a request was refused, by Docket or something else.
+    async fn refusal(&self, request: &ApiRequest<'_>, response: Response) -> Failure {
         let status = response.status();
         let wait = response.headers().get(RETRY_AFTER).and_then(|wait| wait.to_str().ok()?.parse().ok());
         let wait = wait.map(Duration::from_secs);
         let body = match body_of(response).await {
-            Err(failure) if matches!(failure.retry, Retry::Never) => return failure,
-            body => body.unwrap_or_default(),
+            Ok(Body::Whole(body)) => body,
+            Ok(Body::TooLarge) | Err(_) => Vec::new(),
         };
-        let Ok(Problem { detail, code }) = serde_json::from_slice(&body) else {
-            let error =
-                anyhow!("{} responded {status}, not as Docket does: check DOCKET_SERVER", self.server);
-            return Failure::of_status(error, status, wait);
-        };
-        // The next prompt may be possible only in an hour.
-        if code == "budget_spent" {
-            return Failure::last(anyhow!("{detail} With --queue, Docket sends it then."));
+        match serde_json::from_slice::<Refusal>(&body) {
+            Ok(refusal) if request.refuses_the_queue() => {
+                Failure::of_refusal(refusal.with_advice(), status, wait)
+            }
+            Ok(refusal) => Failure::of_refusal(refusal, status, wait),
+            Err(_) => {
+                let error =
+                    anyhow!("{} responded {status}, not as Docket does: check DOCKET_SERVER", self.server);
+                Failure::foreign(error, status, wait)
+            }
         }
-        Failure::of_status(Refusal { detail, code }.into(), status, wait)
     }
 }
 
@@ -259,28 +240,33 @@ fn http_client(is_https: bool, authorities: &[CertificateDer<'static>]) -> anyho
 }
 
 impl Repeated {
-    /// The pause before the next attempt, if there is one.
-    fn pause(self, wanted: Duration) -> Option<Duration> {
-        let left = self.end().saturating_duration_since(Instant::now());
-        match self {
-            Self::Before(_) => (wanted <= left).then_some(wanted),
-            Self::Until(_) => (!left.is_zero()).then(|| wanted.min(left)),
+    fn of(request: &ApiRequest<'_>, wait: Option<Instant>) -> Self {
+        let (is_change, usual) = (request.is_change(), Instant::now() + REPEATED_FOR);
+        let until = match wait {
+            Some(wait) if is_change => wait.min(usual),
+            wait => wait.unwrap_or(usual),
+        };
+        Self { is_change, until, wait }
+    }
+
+    /// The pause before the next attempt, if there is one. `named`: that of the server. `usual`: the shortest one.
+    fn pause(self, named: Option<Duration>, usual: Duration) -> Option<Duration> {
+        let left = left(self.until);
+        let wanted = named.map_or(usual, |named| named.max(usual));
+        match self.is_change {
+            true => (wanted <= left).then_some(wanted),
+            false => (!left.is_zero()).then(|| wanted.min(READ_PAUSE_MAX).min(left)),
         }
     }
 
     /// The timeout of the next attempt.
     fn timeout(self) -> Duration {
-        match self {
-            Self::Before(_) => TIMEOUT,
-            Self::Until(end) => TIMEOUT.min(end.saturating_duration_since(Instant::now()) + LAST_ATTEMPT),
-        }
+        self.wait.map_or(TIMEOUT, |wait| TIMEOUT.min(left(wait) + LAST_ATTEMPT))
     }
+}
 
-    const fn end(self) -> Instant {
-        match self {
-            Self::Before(end) | Self::Until(end) => end,
-        }
-    }
+fn left(until: Instant) -> Duration {
+    until.saturating_duration_since(Instant::now())
 }
 
 /// The type of a response that is not JSON.
@@ -294,68 +280,38 @@ fn other_content(response: &Response) -> Option<String> {
 }
 
 /// The body of a response, up to a limit.
-async fn body_of(mut response: Response) -> Result<Vec<u8>, Failure> {
+async fn body_of(mut response: Response) -> Result<Body, Failure> {
     let mut body = Vec::new();
     loop {
         let chunk = response.chunk().await.map_err(|error| {
             Failure::lost(anyhow!(error.without_url()).context("the response was interrupted"))
         })?;
-        let Some(chunk) = chunk else { return Ok(body) };
+        let Some(chunk) = chunk else { return Ok(Body::Whole(body)) };
         if body.len() + chunk.len() > BODY_MAX {
-            let limit = BODY_MAX / 1024 / 1024;
-            let error =
-                anyhow!("the response is larger than {limit} MiB: check DOCKET_SERVER, or ask for less");
-            return Err(Failure { retry: Retry::Never, ..Failure::lost(error) });
+            return Ok(Body::TooLarge);
         }
         body.extend_from_slice(&chunk);
     }
 }
 
-impl<'a> ApiRequest<'a> {
-    pub(super) fn get(path: &[&'a str]) -> Self {
-        Self {
-            method: Method::GET,
-            path: path.to_vec(),
-            query: Vec::new(),
-            body: None,
-            idempotency_key: None,
-        }
-    }
-
-    pub(super) fn post(path: &[&'a str]) -> Self {
-        Self { method: Method::POST, ..Self::get(path) }
-    }
-
-    /// With a field of the query string, if it has a value.
-    pub(super) fn with(mut self, name: &'a str, value: Option<impl ToString>) -> Self {
-        self.query.extend(value.map(|value| (name, value.to_string())));
-        self
-    }
-
-    /// With a body, whose effect happens once for each key.
-    pub(super) fn with_body(self, body: Value, idempotency_key: &'a IdempotencyKey) -> Self {
-        Self { body: Some(body), idempotency_key: Some(idempotency_key), ..self }
-    }
-
-    /// With a body whose effect happens once without a key, too.
-    pub(super) fn with_repeatable_body(self, body: Value) -> Self {
-        Self { body: Some(body), ..self }
-    }
-
-    fn is_change(&self) -> bool {
-        self.method != Method::GET
-    }
-
-    /// What to do if its end is unknown. It is safe: with the same key, nothing is sent twice, and what is cancelled stays cancelled.
-    fn how_to_repeat(&self) -> String {
-        self.idempotency_key.map_or_else(|| "repeat the command".to_owned(), IdempotencyKey::how_to_repeat)
+/// The error about a successful response that is not read to its end.
+fn too_large(request: &ApiRequest<'_>) -> anyhow::Error {
+    let limit = BODY_MAX / 1024 / 1024;
+    match request.is_change() {
+        true => anyhow!(
+            "this is carried out, but the response is larger than {limit} MiB: look at the job in Docket"
+        ),
+        false => anyhow!("the response is larger than {limit} MiB: look at it in Docket, or ask for less"),
     }
 }
 
 /// Parses a typed result. The error names the job, which may have been started.
-pub(super) fn parsed<T: serde::de::DeserializeOwned>(body: &Value) -> anyhow::Result<T> {
+pub(super) fn parsed<T: DeserializeOwned>(body: &Value) -> anyhow::Result<T> {
     T::deserialize(body).with_context(|| {
         let job = body["id"].as_str().map(|id| format!(" about the job {id}")).unwrap_or_default();
         format!("the response{job} is not one of this version of Docket")
     })
 }
+
+#[cfg(test)]
+mod tests;

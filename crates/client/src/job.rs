@@ -15,10 +15,11 @@ use serde_json::{Map, Value, json};
 
 use self::list::ListArguments;
 use self::resolve::ResolveArguments;
-use crate::connection::{ApiRequest, Connection, parsed};
-use crate::failure::UnknownEnd;
+use crate::connection::{Connection, parsed};
+use crate::failure::{TimeIsOver, UnknownEnd};
 use crate::idempotency_key::IdempotencyKey;
 use crate::output::{StatusLine, in_one_line, inform, is_lost, print_json, print_line};
+use crate::request::ApiRequest;
 use crate::{Outcome, project_or_only};
 use model::job::{DeliveryState, JobState};
 use model::links;
@@ -131,7 +132,8 @@ pub struct Waiting {
     /// Wait until the job has ended
     #[arg(long)]
     wait: bool,
-    /// How long to wait, such as 90s, 30m or 2h. Until then, requests that fail for a passing reason are repeated
+    /// How long the command may take from its first request on, such as 90s, 30m or 2h. It ends at most 5 seconds later. Until then, a
+    /// request for the state of the job that fails for a passing reason is repeated
     #[arg(long, value_name = "TIME", requires = "wait", default_value = "30m", value_parser = humantime::parse_duration)]
     timeout: Duration,
 }
@@ -166,6 +168,7 @@ struct ShownFollowUp {
     id: Option<String>,
     #[serde(deserialize_with = "known")]
     state: Option<DeliveryState>,
+    reason: Option<String>,
     attempt: Option<u32>,
 }
 
@@ -174,8 +177,8 @@ struct Shown<'a> {
     project: &'a str,
     of: Subject,
     waiting: &'a Waiting,
-    /// When the wait is over.
-    until: Instant,
+    /// When the wait is over; `None` if there is none.
+    until: Option<Instant>,
     as_json: bool,
 }
 
@@ -213,6 +216,10 @@ pub(super) async fn job(connection: &Connection, command: JobCommand) -> anyhow:
             inform(&error.to_string());
             Ok(Outcome::Unknown)
         }
+        Err(error) if error.is::<TimeIsOver>() => {
+            inform(&error.to_string());
+            Ok(Outcome::TimedOut)
+        }
         ended => ended,
     }
 }
@@ -221,20 +228,12 @@ async fn run(connection: &Connection, command: JobCommand) -> anyhow::Result<Out
     match command {
         JobCommand::Start(arguments) => start(connection, arguments).await,
         JobCommand::Show { job, common, waiting } => {
-            let project = project_or_only(connection, common.project).await?;
-            let path = ["projects", &project, "jobs", &job];
             let until = waiting.until();
-            let body = match waiting.wait {
-                true => connection.send_until(&ApiRequest::get(&path), until).await?,
-                false => Some(connection.send(&ApiRequest::get(&path)).await?),
-            };
-            let Some(body) = body else {
-                let timeout = humantime::format_duration(waiting.timeout);
-                inform(&format!("the job could not be read within {timeout}"));
-                return Ok(Outcome::TimedOut);
-            };
-            let of = Subject::Job;
-            let shown = Shown { project: &project, of, waiting: &waiting, until, as_json: common.json };
+            let project = project_or_only(connection, common.project, until).await?;
+            let body =
+                connection.send(&ApiRequest::get(&["projects", &project, "jobs", &job]), until).await?;
+            let shown =
+                Shown { project: &project, of: Subject::Job, waiting: &waiting, until, as_json: common.json };
             finish(connection, body, shown).await
         }
         JobCommand::List(arguments) => {
@@ -242,20 +241,21 @@ async fn run(connection: &Connection, command: JobCommand) -> anyhow::Result<Out
             Ok(Outcome::Done)
         }
         JobCommand::FollowUp { job, prompt, common, sending, waiting } => {
-            let project = project_or_only(connection, common.project).await?;
             let body = json!({"prompt": text(prompt)?, "queue": sending.queue});
+            let until = waiting.until();
+            let project = project_or_only(connection, common.project, until).await?;
             let path = ["projects", &project, "jobs", &job, "messages"];
             let key = IdempotencyKey::of_run(sending.key.as_deref());
-            let body = connection.send(&ApiRequest::post(&path).with_body(body, &key)).await?;
+            let body = connection.send(&ApiRequest::post(&path).with_body(body, &key), until).await?;
             let of = Subject::FollowUp(body["follow_up_id"].as_str().map(str::to_owned));
-            let until = waiting.until();
             let shown = Shown { project: &project, of, waiting: &waiting, until, as_json: common.json };
             finish(connection, body, shown).await
         }
         JobCommand::Cancel { job, common } => {
-            let project = project_or_only(connection, common.project).await?;
+            let project = project_or_only(connection, common.project, None).await?;
             let path = ["projects", &project, "jobs", &job, "cancel"];
-            show(connection, &project, &connection.send(&ApiRequest::post(&path)).await?, common.json)?;
+            let cancelled = connection.send(&ApiRequest::post(&path), None).await?;
+            show(connection, &project, &cancelled, common.json)?;
             Ok(Outcome::Done)
         }
         JobCommand::Resolve(arguments) => resolve::resolve(connection, arguments).await,
@@ -266,7 +266,8 @@ async fn start(connection: &Connection, arguments: StartArguments) -> anyhow::Re
     let StartArguments { prompt, common, pages, tags, template, values, retry_of, sending, waiting } =
         arguments;
     let prompt = prompt.map(text).transpose()?;
-    let project = project_or_only(connection, common.project).await?;
+    let until = waiting.until();
+    let project = project_or_only(connection, common.project, until).await?;
     let mut body = json!({"pages": pages, "tags": tags, "queue": sending.queue});
     if let Some(prompt) = prompt {
         body["prompt"] = prompt.into();
@@ -282,8 +283,7 @@ async fn start(connection: &Connection, arguments: StartArguments) -> anyhow::Re
     }
     let key = IdempotencyKey::of_run(sending.key.as_deref());
     let request = ApiRequest::post(&["projects", &project, "jobs"]).with_body(body, &key);
-    let started = connection.send(&request).await?;
-    let until = waiting.until();
+    let started = connection.send(&request, until).await?;
     let shown = Shown { project: &project, of: Subject::Job, waiting: &waiting, until, as_json: common.json };
     finish(connection, started, shown).await
 }
@@ -291,12 +291,16 @@ async fn start(connection: &Connection, arguments: StartArguments) -> anyhow::Re
 /// Waits for the end of the job if that is wanted, prints it, and returns how it ended.
 async fn finish(connection: &Connection, mut body: Value, shown: Shown<'_>) -> anyhow::Result<Outcome> {
     let started = Instant::now();
-    let Shown { project, waiting, until, as_json, .. } = shown;
+    let Shown { project, as_json, .. } = shown;
     let mut job: ShownJob = parsed(&body)?;
-    if !waiting.wait || shown.has_ended(&job) {
-        show(connection, project, &body, as_json)?;
-        return Ok(shown.outcome(&job));
-    }
+    let until = match shown.until {
+        Some(until) if !shown.has_ended(&job) => until,
+        _ => {
+            show(connection, project, &body, as_json)?;
+            shown.print_follow_up(&job);
+            return Ok(shown.outcome(&job));
+        }
+    };
     // Before anything else can fail. With --json, standard output is one document.
     match as_json {
         true => inform(&format!("{}  {}", job.id, job.state)),
@@ -306,28 +310,42 @@ async fn finish(connection: &Connection, mut body: Value, shown: Shown<'_>) -> a
     while !shown.has_ended(&job) {
         let since = humantime::format_duration(Duration::from_secs(started.elapsed().as_secs()));
         progress.show(&format!("{}  {}  {since}", job.id, job.state));
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            progress.end();
-            inform(&format!("the job has not ended after {}", humantime::format_duration(waiting.timeout)));
-            show_end(&body, as_json)?;
-            return Ok(Outcome::TimedOut);
-        }
-        let path = ["projects", project, "jobs", &job.id];
-        let seconds = left.as_secs().clamp(1, WAIT_MAX);
         // A server that stops responds at once.
         let next = tokio::time::Instant::now() + PAUSE;
-        let request = ApiRequest::get(&path).with("wait", Some(seconds));
-        let Some(latest) = connection.send_until(&request, until).await? else { continue };
+        let Some(latest) = latest(connection, (project, &job.id), until).await? else { break };
         body = latest;
         job = parsed(&body)?;
         if !shown.has_ended(&job) {
-            tokio::time::sleep_until(next).await;
+            tokio::time::sleep_until(next.min(until.into())).await;
         }
     }
     progress.end();
+    let has_ended = shown.has_ended(&job);
+    if !has_ended {
+        inform(&format!("the job has not ended after {}", humantime::format_duration(shown.waiting.timeout)));
+    }
     show_end(&body, as_json)?;
-    Ok(shown.outcome(&job))
+    shown.print_follow_up(&job);
+    Ok(if has_ended { shown.outcome(&job) } else { Outcome::TimedOut })
+}
+
+/// A job, at its end or after a while; `None` if the wait is over.
+async fn latest(
+    connection: &Connection,
+    (project, job): (&str, &str),
+    until: Instant,
+) -> anyhow::Result<Option<Value>> {
+    let left = until.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Ok(None);
+    }
+    let path = ["projects", project, "jobs", job];
+    let request = ApiRequest::get(&path).with("wait", Some(left.as_secs().clamp(1, WAIT_MAX)));
+    match connection.send(&request, Some(until)).await {
+        Ok(body) => Ok(Some(body)),
+        Err(error) if error.is::<TimeIsOver>() => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 impl Shown<'_> {
@@ -348,12 +366,39 @@ impl Shown<'_> {
         }
     }
 
+    /// The follow-up, if the job names it.
+    fn follow_up<'j>(&self, job: &'j ShownJob) -> Option<&'j ShownFollowUp> {
+        let Subject::FollowUp(id) = &self.of else { return None };
+        job.follow_ups.iter().rfind(|follow_up| id.is_none() || follow_up.id == *id)
+    }
+
     /// The state of the follow-up; `None` for a job.
     fn follow_up_state(&self, job: &ShownJob) -> Option<DeliveryState> {
-        let Subject::FollowUp(id) = &self.of else { return None };
-        let is_it = |follow_up: &&ShownFollowUp| id.is_none() || follow_up.id == *id;
-        let found = job.follow_ups.iter().rfind(is_it).and_then(|follow_up| follow_up.state);
-        found.or(job.follow_up_state)
+        match self.of {
+            Subject::Job => None,
+            Subject::FollowUp(_) => {
+                self.follow_up(job).and_then(|follow_up| follow_up.state).or(job.follow_up_state)
+            }
+        }
+    }
+
+    /// Prints what became of the follow-up, which the state of the job does not say. With `--json`, standard output is one document.
+    fn print_follow_up(&self, job: &ShownJob) {
+        let Some(line) = self.line_of_follow_up(job) else { return };
+        match self.as_json {
+            true => inform(&in_one_line(&line)),
+            false => print_line(&in_one_line(&line)),
+        }
+    }
+
+    fn line_of_follow_up(&self, job: &ShownJob) -> Option<String> {
+        let Subject::FollowUp(given) = &self.of else { return None };
+        let (state, found) = (self.follow_up_state(job)?.as_str(), self.follow_up(job));
+        let id = given.as_ref().or(found.and_then(|follow_up| follow_up.id.as_ref()));
+        let id = id.map(|id| format!(" {id}")).unwrap_or_default();
+        let reason = found.and_then(|follow_up| follow_up.reason.as_ref());
+        let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+        Some(format!("follow-up{id}  {state}{reason}"))
     }
 }
 
@@ -364,9 +409,9 @@ impl ShownJob {
 }
 
 impl Waiting {
-    /// When a wait that begins now is over.
-    fn until(&self) -> Instant {
-        Instant::now() + self.timeout.min(TIMEOUT_MAX)
+    /// When the wait is over, which begins now; `None` if there is none.
+    fn until(&self) -> Option<Instant> {
+        self.wait.then(|| Instant::now() + self.timeout.min(TIMEOUT_MAX))
     }
 }
 
@@ -493,7 +538,7 @@ mod tests {
                     let shown = |waiting| Shown {
                         project: "docs",
                         of: Subject::FollowUp(Some("mine".to_owned())),
-                        until: Instant::now(),
+                        until: None,
                         waiting,
                         as_json: false,
                     };
@@ -516,14 +561,40 @@ mod tests {
     fn follow_up_of_an_earlier_server_is_the_last_one() {
         let waiting = Waiting { wait: false, timeout: Duration::ZERO };
         let of = Subject::FollowUp(None);
-        let until = Instant::now();
-        let shown = Shown { project: "docs", of, waiting: &waiting, until, as_json: false };
+        let shown = Shown { project: "docs", of, waiting: &waiting, until: None, as_json: false };
         for (fields, code) in [
             (json!({"state": "active", "follow_ups": [{"state": "rejected"}, {"state": "accepted"}]}), 0),
             (json!({"state": "active", "follow_ups": [{"state": "accepted"}, {"state": "unknown"}]}), 4),
             (json!({"state": "active", "follow_up_state": "rejected"}), 3),
         ] {
             assert_eq!(shown.outcome(&job(fields.clone())).exit_code(), code, "{fields}");
+        }
+    }
+
+    /// Each state, as the server sends it with and without the scope `jobs:read`, and as one of an earlier version does.
+    #[test]
+    fn line_of_a_follow_up_has_its_state_and_reason() {
+        let waiting = Waiting { wait: true, timeout: Duration::ZERO };
+        let mine = Some("mine".to_owned());
+        let reason = "Refused:\nno.";
+        for state in DeliveryState::VARIANTS.iter().map(|state| state.as_str()) {
+            let theirs = json!({"id": "theirs", "state": "accepted", "reason": "not this one"});
+            let follow_up = json!({"id": "mine", "state": state, "reason": reason});
+            let whole = json!({"state": "completed", "follow_ups": [follow_up, theirs]});
+            let short = json!({"state": "completed", "follow_up_id": "mine", "follow_up_state": state});
+            let earlier =
+                json!({"state": "completed", "follow_ups": [theirs, {"state": state, "reason": reason}]});
+            for (of, fields, expected) in [
+                (&mine, &whole, format!("follow-up mine  {state}: {reason}")),
+                (&mine, &short, format!("follow-up mine  {state}")),
+                (&None, &earlier, format!("follow-up  {state}: {reason}")),
+            ] {
+                let of = Subject::FollowUp(of.clone());
+                let shown = Shown { project: "docs", of, waiting: &waiting, until: None, as_json: false };
+                assert_eq!(shown.line_of_follow_up(&job(fields.clone())), Some(expected), "{fields}");
+                let shown = Shown { of: Subject::Job, ..shown };
+                assert_eq!(shown.line_of_follow_up(&job(fields.clone())), None, "{fields}");
+            }
         }
     }
 

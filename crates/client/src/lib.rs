@@ -7,18 +7,21 @@ mod failure;
 mod idempotency_key;
 mod job;
 pub mod output;
+mod request;
 mod views;
 
 use std::process::ExitCode;
+use std::time::Instant;
 
 use anyhow::bail;
 use clap::Subcommand;
 use serde::Deserialize;
 
 use self::config::{Config, Misconfigured};
-use self::connection::{ApiRequest, Connection};
+use self::connection::Connection;
 use self::job::JobCommand;
 use self::output::inform;
+use self::request::ApiRequest;
 use self::views::ViewsArguments;
 
 /// The exit code of wrong usage and configuration.
@@ -44,7 +47,7 @@ enum Outcome {
     Failed,
     /// The platform may have accepted the prompt, or Docket the request.
     Unknown,
-    /// The job had not ended in time.
+    /// The job had not ended in time, or nothing was read until then.
     TimedOut,
 }
 
@@ -92,12 +95,17 @@ struct ListedProject {
     id: String,
 }
 
-/// The given project, or the only one of the token.
-async fn project_or_only(connection: &Connection, given: Option<String>) -> anyhow::Result<String> {
+/// The given project, or the only one of the token. `until`: when the wait is over that needs it.
+async fn project_or_only(
+    connection: &Connection,
+    given: Option<String>,
+    until: Option<Instant>,
+) -> anyhow::Result<String> {
     if let Some(project) = given {
         return Ok(project);
     }
-    let list: ProjectList = serde_json::from_value(connection.send(&ApiRequest::get(&["projects"])).await?)?;
+    let list = connection.send(&ApiRequest::get(&["projects"]), until).await?;
+    let list: ProjectList = serde_json::from_value(list)?;
     let ids: Vec<String> = list.projects.into_iter().map(|project| project.id).collect();
     match ids.as_slice() {
         [id] => Ok(id.clone()),

@@ -2,12 +2,14 @@
 
 use anyhow::{bail, ensure};
 use clap::Args;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
-use crate::connection::{ApiRequest, Connection, Refusal, parsed};
+use crate::connection::{Connection, parsed};
+use crate::failure::Refusal;
 use crate::output::{in_one_line, inform, print_csv, print_json, print_line};
 use crate::project_or_only;
+use crate::request::ApiRequest;
 use model::day::{Day, DayRange, InvalidDay};
 use model::page_views::PageViews;
 
@@ -45,11 +47,21 @@ pub struct ViewsArguments {
 struct Response {
     from: Day,
     to: Day,
-    rows: Vec<PageViews>,
+    rows: Vec<Row>,
     rows_total: usize,
     next_cursor: Option<String>,
     missing_days: Vec<DayRange>,
     provisional_days: Vec<DayRange>,
+}
+
+/// A row of the table. With `--json`, it is printed as the server sent it.
+#[derive(Serialize, Deserialize)]
+struct Row {
+    #[serde(flatten)]
+    views: PageViews,
+    /// Of later versions. The other fields are taken before.
+    #[serde(flatten)]
+    added: Map<String, Value>,
 }
 
 /// The days of all requests, and where a request continues.
@@ -65,12 +77,12 @@ struct Table {
     first: Value,
     missing_days: Vec<DayRange>,
     provisional_days: Vec<DayRange>,
-    rows: Vec<PageViews>,
+    rows: Vec<Row>,
 }
 
 pub(super) async fn views(connection: &Connection, arguments: ViewsArguments) -> anyhow::Result<()> {
     let ViewsArguments { from, to, project, q, csv, json } = arguments;
-    let project = project_or_only(connection, project).await?;
+    let project = project_or_only(connection, project, None).await?;
     let fetch = async |position: &Position| {
         let request = ApiRequest::get(&["projects", &project, "page-views"])
             .with("from", position.from)
@@ -78,7 +90,7 @@ pub(super) async fn views(connection: &Connection, arguments: ViewsArguments) ->
             .with("q", q.as_ref())
             .with("limit", Some(ROWS))
             .with("cursor", position.cursor.as_ref());
-        connection.send(&request).await
+        connection.send(&request, None).await
     };
     let Table { mut first, missing_days, provisional_days, rows } = table(from, to, fetch).await?;
     warn_of(&missing_days, "not in Docket’s history; {its} views are not counted");
@@ -118,9 +130,7 @@ async fn table_once(
     let Response { from, to, mut rows, rows_total, next_cursor, missing_days, provisional_days } =
         parsed(&first)?;
     *position = Position { from: Some(from), to: Some(to), cursor: next_cursor };
-    let size =
-        |rows: &[PageViews]| rows.iter().map(|row| row.path.len() + size_of::<PageViews>()).sum::<usize>();
-    let mut total: usize = size(&rows);
+    let mut total = size(&rows);
     while position.cursor.is_some() {
         let next: Response = parsed(&fetch(position).await?)?;
         total += size(&next.rows);
@@ -130,6 +140,13 @@ async fn table_once(
     }
     ensure!(rows.len() == rows_total, "the server sent {} of {rows_total} pages", rows.len());
     Ok(Table { first, missing_days, provisional_days, rows })
+}
+
+/// About how much memory rows take, in bytes.
+fn size(rows: &[Row]) -> usize {
+    let added =
+        |row: &Row| row.added.iter().map(|(name, value)| name.len() + value.to_string().len()).sum::<usize>();
+    rows.iter().map(|row| size_of::<Row>() + row.views.path.len() + added(row)).sum()
 }
 
 fn day(text: &str) -> Result<Day, String> {
@@ -146,19 +163,19 @@ fn warn_of(ranges: &[DayRange], what: &str) {
     }
 }
 
-fn print_rows_as_csv(rows: &[PageViews]) {
+fn print_rows_as_csv(rows: &[Row]) {
     print_csv(&["path", "human", "ai", "total"]);
-    for PageViews { path, human, ai, total } in rows {
+    for PageViews { path, human, ai, total } in rows.iter().map(|row| &row.views) {
         print_csv(&[path, &human.to_string(), &ai.to_string(), &total.to_string()]);
     }
 }
 
-fn print_table(rows: &[PageViews]) {
+fn print_table(rows: &[Row]) {
     let line = |human: &str, ai: &str, total: &str, path: &str| {
         print_line(&format!("{human:>10}  {ai:>10}  {total:>10}  {}", in_one_line(path)));
     };
     line("people", "AI", "all", "page");
-    for PageViews { path, human, ai, total } in rows {
+    for PageViews { path, human, ai, total } in rows.iter().map(|row| &row.views) {
         line(&human.to_string(), &ai.to_string(), &total.to_string(), path);
     }
 }
@@ -205,7 +222,7 @@ mod tests {
         ])
         .await;
         let rows = table.map(|table| table.rows).unwrap_or_else(|error| panic!("{error}"));
-        let rows: Vec<_> = rows.iter().map(|row| (row.path.as_str(), row.total)).collect();
+        let rows: Vec<_> = rows.iter().map(|row| (row.views.path.as_str(), row.views.total)).collect();
         assert_eq!(rows, [("/b", 9), ("/a", 3), ("/c", 1)]);
         let cursors: Vec<_> = positions.iter().map(|position| position.cursor.as_deref()).collect();
         assert_eq!(
@@ -220,6 +237,14 @@ mod tests {
         let (table, positions) = fetched((0..STARTS_MAX).flat_map(again).collect()).await;
         assert!(table.is_err_and(|error| error.to_string().contains("change too often")));
         assert_eq!(positions.len(), 2 * STARTS_MAX);
+    }
+
+    #[test]
+    fn row_keeps_the_fields_of_later_versions() {
+        let sent = json!({"path": "/a", "human": 1, "ai": 2, "total": 3, "bots": u64::MAX, "by": {"day": [1, null]}});
+        let row: Row = serde_json::from_value(sent.clone()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((row.views.total, row.added.len()), (3, 2));
+        assert_eq!(json!(row), sent);
     }
 
     #[tokio::test]

@@ -1,5 +1,6 @@
 //! The command line: arguments, logging, exit codes. The commands are in [`commands`].
 
+use std::env;
 use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -44,8 +45,8 @@ use store::audit::ChainLink;
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
-    /// Configuration file [default: Leptos.toml beside the binary, or in the working directory]
-    #[arg(long, global = true, env = "DOCKET_CONFIG", value_name = "FILE")]
+    /// Configuration file of a server [env: DOCKET_CONFIG] [default: Leptos.toml beside the binary, or in the working directory]
+    #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
 }
 
@@ -227,12 +228,17 @@ async fn command(site: Site, sockets: anyhow::Result<Sockets>, docket: Docket) -
         None => ServerCommand::Serve,
     };
     // Boxed: otherwise the binary has a copy of every command for each kind of runtime.
-    let command: Pin<Box<dyn Future<Output = _>>> =
-        Box::pin(run(command, arguments.config, site, sockets, docket));
+    let file = arguments.config.or_else(configured_file);
+    let command: Pin<Box<dyn Future<Output = _>>> = Box::pin(run(command, file, site, sockets, docket));
     match command.await {
         Ok(()) => output::exit_code(),
         Err(failure) => failure.report(),
     }
+}
+
+/// The configuration file that the environment names; an empty variable names none. clap would read it for the client, too.
+fn configured_file() -> Option<PathBuf> {
+    env::var_os("DOCKET_CONFIG").filter(|file| !file.is_empty()).map(PathBuf::from)
 }
 
 async fn run(

@@ -4,7 +4,7 @@ use serde_json::Value;
 use wiremock::{Mock, MockServer, ResponseTemplate, matchers};
 
 use super::{Installation, Machine};
-use crate::helpers::{Archive, TestApp, TlsUpstream, day, json, rows};
+use crate::helpers::{Archive, PASSWORD, TestApp, TlsUpstream, day, json, rows};
 
 const JOB: &str = "/api/v1/projects/docs/jobs";
 const ID: &str = "01920000-0000-7000-8000-000000000001";
@@ -46,6 +46,26 @@ async fn variables_and_files_of_others_have_no_effect() {
         assert_eq!(machine.run(&["token", "list"]).code, Some(2), "{file}");
     }
     assert_eq!(machine.installation.files(), ["Leptos.toml"], "there is no database");
+}
+
+/// As a CI system sets it to nothing, or to a file that is missing or something else.
+#[tokio::test]
+async fn variable_with_the_configuration_file_is_read_by_a_server_only() {
+    let app = TestApp::start().await;
+    for (value, code_of_server) in [("", 0), ("missing.toml", 2), ("wrong.toml", 2)] {
+        let Machine { installation, token } = Machine::of(&app).await;
+        let machine = Machine { installation: installation.set("DOCKET_CONFIG", value), token };
+        std::fs::write(machine.installation.path("wrong.toml"), "this is no TOML").unwrap();
+        for command in [&["job", "list", "--project", "docs"][..], &["views", "--project", "docs"]] {
+            let finished = machine.run(command);
+            assert_eq!(finished.code, Some(0), "{value:?}: {finished:?}");
+        }
+        let server = Installation::new().set("DOCKET_CONFIG", value);
+        std::fs::write(server.path("wrong.toml"), "this is no TOML").unwrap();
+        let added =
+            server.run_with_input(&["user", "add", "vera", "--role", "viewer"], &format!("{PASSWORD}\n"));
+        assert_eq!(added.code, Some(code_of_server), "{value:?}: {added:?}");
+    }
 }
 
 #[test]
@@ -138,6 +158,9 @@ async fn fields_and_values_of_later_versions_make_no_command_fail() {
         assert_eq!(finished.code, Some(0), "{command:?}: {finished:?}");
         assert!(finished.stdout.contains(&printed), "{command:?}: {finished:?}");
     }
+    let views = client.run(&["views", "--json"]);
+    let views: Value = serde_json::from_str(&views.stdout).unwrap();
+    assert!(views["rows"][0]["added_later"].is_object(), "a row is printed as it was sent: {views}");
 }
 
 /// A state that is not known is not the end, unless the server says so.

@@ -26,6 +26,8 @@ enum Fault {
     HalfBody,
     /// Docket responds, and the client gets this status of the proxy instead.
     Replaced(u16),
+    /// Docket responds, and the proxy leaves out the type of the response.
+    Untyped,
     /// Docket responds, and the client waits for ever.
     Stalled,
 }
@@ -34,8 +36,8 @@ enum Fault {
 #[derive(Debug, Clone, Copy)]
 enum Then {
     Passes,
-    /// Its token was revoked meanwhile.
-    IsRefused,
+    /// The proxy refuses it with this status.
+    IsRefused(u16),
     /// Docket is down for longer than the client repeats a request.
     IsDown,
 }
@@ -56,7 +58,10 @@ const FAULTS: [Fault; 14] = [
     Fault::Replaced(502),
     Fault::Replaced(504),
 ];
-const THEN: [Then; 3] = [Then::Passes, Then::IsRefused, Then::IsDown];
+const THEN: [Then; 3] = [Then::Passes, Then::IsRefused(401), Then::IsDown];
+
+/// Those after which there is no second attempt: the page of a proxy, and a usable response.
+const FINAL: [Fault; 4] = [Fault::Replaced(200), Fault::Replaced(201), Fault::Replaced(302), Fault::Untyped];
 
 /// A proxy between client and Docket. Each connection has one request.
 struct Proxy(SocketAddr);
@@ -95,7 +100,7 @@ fn serve(mut near: TcpStream, app: SocketAddr, fault: Option<Fault>, then: Then)
         (Some(Fault::Refused(status)), _) => gateway(status, ""),
         (Some(fault), _) => fault.spoil(forward(&request, app)),
         (None, Then::Passes) => forward(&request, app),
-        (None, Then::IsRefused) => gateway(401, ""),
+        (None, Then::IsRefused(status)) => gateway(status, ""),
         (None, Then::IsDown) => gateway(503, "retry-after: 600\r\n"),
     };
     // The client may have left.
@@ -117,9 +122,18 @@ impl Fault {
                 [format!("{head}content-length: {}\r\n\r\n", half.len()).as_bytes(), half].concat()
             }
             Self::Replaced(status) => gateway(status, ""),
+            Self::Untyped => without_type(reply),
             Self::NotRead | Self::NotForwarded | Self::Refused(_) | Self::Stalled => Vec::new(),
         }
     }
+}
+
+/// A response whose header with its type has another name.
+fn without_type(mut reply: Vec<u8>) -> Vec<u8> {
+    let name = b"content-type:";
+    let at = reply.windows(name.len()).position(|bytes| bytes == name).unwrap();
+    reply[at..at + name.len()].copy_from_slice(b"x-other-type:");
+    reply
 }
 
 /// The whole response of Docket, which knows itself by its own address only.
@@ -181,12 +195,17 @@ fn in_parallel<T: Sync>(cases: &[T], run: impl Fn(usize, &T) + Sync) {
 
 /// Each fault with each end.
 fn cases() -> Vec<(Fault, Then)> {
-    FAULTS.into_iter().flat_map(|fault| THEN.map(|then| (fault, then))).collect()
+    let cases = FAULTS.into_iter().flat_map(|fault| THEN.map(|then| (fault, then)));
+    cases.chain(FINAL.map(|fault| (fault, Then::Passes))).collect()
 }
 
 /// Checks the end of a run whose request met a fault.
 fn check_end(finished: &Finished, case: (Fault, Then)) {
-    let expected = if matches!(case.1, Then::Passes) { 0 } else { 4 };
+    let expected = match case {
+        (Fault::Replaced(200..=399), _) => 4,
+        (_, Then::Passes) => 0,
+        _ => 4,
+    };
     assert_eq!(finished.code, Some(expected), "{case:?}: {finished:?}");
     let explains = finished.stderr.contains("unknown whether Docket carried this out: repeat the command");
     assert_eq!(explains, expected == 4, "{case:?}: {finished:?}");
@@ -232,6 +251,27 @@ async fn job_is_started_once_wherever_the_reply_is_lost() {
     for (at, case) in cases.iter().enumerate() {
         assert_eq!(sent(&app, &format!("Fix typos, case {at}.")).await, 1, "{case:?}");
     }
+}
+
+/// A proxy that refuses the second attempt, whatever its reason, did not see what became of the first one.
+#[tokio::test]
+async fn refusal_of_a_proxy_leaves_the_end_of_a_started_job_unknown() {
+    let app = app().await;
+    let machines = machines(&app, 6).await;
+    let refusals = [400, 403, 404, 405, 409, 413, 415, 422];
+    let faults = [Fault::Cut(40), Fault::HalfBody, Fault::Replaced(502)];
+    let cases: Vec<_> = faults
+        .into_iter()
+        .flat_map(|fault| refusals.map(|status| (fault, Then::IsRefused(status))))
+        .collect();
+    in_parallel(&cases, |at, case| {
+        let machine = &machines[at % machines.len()];
+        let (prompt, key) = (format!("Fix typos, case {at}."), format!("run/{at}"));
+        let start = ["job", "start", "--project", "docs", &prompt, "--key", &key];
+        check_end(&Proxy::start(&app, &[case.0], case.1).of(machine).run(&start), *case);
+        assert_eq!(machine.run(&start).code, Some(0), "{case:?}");
+    });
+    assert_eq!(app.upstream.posts().await.len(), cases.len(), "each prompt is sent once");
 }
 
 #[tokio::test]

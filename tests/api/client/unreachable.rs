@@ -10,22 +10,26 @@ use wiremock::{Mock, MockServer, ResponseTemplate, matchers};
 use super::{Finished, Installation};
 use crate::helpers::{Act, RawUpstream, TlsUpstream, certificate, json};
 
-const START: [&str; 6] = ["job", "start", "--project", "docs", "Fix typos", "--wait"];
-const ID: &str = "01920000-0000-7000-8000-000000000001";
+pub(super) const START: [&str; 6] = ["job", "start", "--project", "docs", "Fix typos", "--wait"];
+pub(super) const ID: &str = "01920000-0000-7000-8000-000000000001";
 
-fn client(server: &str) -> Installation {
+pub(super) fn client(server: &str) -> Installation {
     Installation::new().set("DOCKET_SERVER", server).set("DOCKET_TOKEN", "dkt_x")
 }
 
-fn job(state: &str) -> Value {
+pub(super) fn job(state: &str) -> Value {
     json!({"id": ID, "state": state, "reason": null, "pull_request": null})
 }
 
-fn response(head: &str, body: &str) -> Vec<u8> {
-    format!("HTTP/1.1 {head}\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes()
+/// A response with this status and headers. One without content has no body.
+pub(super) fn response(head: &str, body: &str) -> Vec<u8> {
+    let length =
+        if head.starts_with("204") { String::new() } else { format!("content-length: {}\r\n", body.len()) };
+    let body = if length.is_empty() { "" } else { body };
+    format!("HTTP/1.1 {head}\r\n{length}\r\n{body}").into_bytes()
 }
 
-fn json_response(body: &Value) -> Vec<u8> {
+pub(super) fn json_response(body: &Value) -> Vec<u8> {
     response("200 OK\r\ncontent-type: application/json", &body.to_string())
 }
 
@@ -66,7 +70,7 @@ async fn request_waits_for_less_than_a_balancer() {
 #[test]
 fn wait_survives_each_passing_fault() {
     for (number, fault) in passing_faults().into_iter().enumerate() {
-        // A pause that the server names is not shortened.
+        // The pause that this server names is a minute for a read.
         if number == 6 {
             continue;
         }
@@ -117,15 +121,16 @@ fn wait_outlives_a_server_that_is_gone() {
     assert!(finished.stderr.contains("cannot be reached"), "{finished:?}");
 }
 
-/// The end of commands that fail for good.
+/// The end of commands that fail for good. `code_of_start`: that of the only one whose first request is a change.
 #[track_caller]
-fn ends_at_once(client: &Installation, explanation: &str) {
+fn end_at_once(client: &Installation, code_of_start: i32, explanation: &str) {
     let show = ["job", "show", "--project", "docs", ID, "--wait"];
     let commands =
         [&START[..], &show, &["job", "list", "--project", "docs"], &["views"], &["job", "cancel", ID]];
     for command in commands {
         let finished: Finished = client.run(command);
-        assert_eq!(finished.code, Some(1), "{command:?}: {finished:?}");
+        let code = if command == START { code_of_start } else { 1 };
+        assert_eq!(finished.code, Some(code), "{command:?}: {finished:?}");
         assert!(finished.stderr.contains(explanation), "{command:?}: {finished:?}");
         assert!(!finished.stderr.contains("next attempt"), "{command:?}: {finished:?}");
     }
@@ -133,7 +138,15 @@ fn ends_at_once(client: &Installation, explanation: &str) {
 
 #[test]
 fn unknown_host_is_final() {
-    ends_at_once(&client("https://docket.invalid"), "the host of https://docket.invalid/ does not exist");
+    end_at_once(&client("https://docket.invalid"), 1, "the host of https://docket.invalid/ does not exist");
+}
+
+#[test]
+fn unknown_host_of_a_proxy_is_final() {
+    for variable in ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"] {
+        let client = client("https://docket.example.com").set(variable, "http://proxy.invalid:3128");
+        end_at_once(&client, 1, "the host of the proxy does not exist: check HTTPS_PROXY");
+    }
 }
 
 #[test]
@@ -141,14 +154,14 @@ fn untrusted_certificate_is_final() {
     let server = TlsUpstream::start(&job("completed"));
     let port = server.url().rsplit_once(':').unwrap().1.to_owned();
     let unknown = client(&server.url());
-    ends_at_once(&unknown, "is not trusted: check DOCKET_SERVER, and DOCKET_CA_FILE");
+    end_at_once(&unknown, 1, "is not trusted: check DOCKET_SERVER, and DOCKET_CA_FILE");
     let trusting = |url: &str, authority: &str| {
         let client = client(url).set("DOCKET_CA_FILE", "ca.pem");
         std::fs::write(client.path("ca.pem"), authority).unwrap();
         client
     };
-    ends_at_once(&trusting(&server.url(), &certificate("127.0.0.1").authority), "is not trusted");
-    ends_at_once(&trusting(&format!("https://localhost:{port}"), &server.authority), "is not trusted");
+    end_at_once(&trusting(&server.url(), &certificate("127.0.0.1").authority), 1, "is not trusted");
+    end_at_once(&trusting(&format!("https://localhost:{port}"), &server.authority), 1, "is not trusted");
     assert_eq!(server.requests().len(), 0, "the token is sent to nobody");
     let finished = trusting(&server.url(), &server.authority).run(&START);
     assert_eq!(finished.code, Some(0), "{finished:?}");
@@ -166,21 +179,22 @@ fn server_without_https_is_final() {
             let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
         }
     });
-    ends_at_once(&client(&format!("https://{address}")), "does not speak https");
+    end_at_once(&client(&format!("https://{address}")), 1, "does not speak https");
 }
 
 #[test]
 fn page_instead_of_json_is_final() {
-    for (head, explanation) in [
-        ("200 OK\r\ncontent-type: text/html; charset=utf-8", "text/html instead of JSON"),
-        ("201 Created\r\ncontent-type: text/plain", "text/plain instead of JSON"),
-        ("200 OK", "something instead of JSON"),
-        ("302 Found\r\nlocation: /login", "not as Docket does: check DOCKET_SERVER"),
-        ("403 Forbidden\r\ncontent-type: text/html", "not as Docket does: check DOCKET_SERVER"),
-        ("404 Not Found\r\ncontent-type: text/html", "not as Docket does: check DOCKET_SERVER"),
+    for (head, code_of_start, explanation) in [
+        ("200 OK\r\ncontent-type: text/html; charset=utf-8", 4, "text/html instead of JSON"),
+        ("201 Created\r\ncontent-type: text/plain", 4, "text/plain instead of JSON"),
+        ("200 OK", 4, "something instead of JSON"),
+        ("204 No Content", 4, "something instead of JSON"),
+        ("302 Found\r\nlocation: /login", 4, "not as Docket does: check DOCKET_SERVER"),
+        ("403 Forbidden\r\ncontent-type: text/html", 1, "not as Docket does: check DOCKET_SERVER"),
+        ("404 Not Found\r\ncontent-type: text/html", 1, "not as Docket does: check DOCKET_SERVER"),
     ] {
         let server = RawUpstream::start(move |_| Act::Send(response(head, "<h1>Sign in</h1>")));
-        ends_at_once(&client(&server.url()), explanation);
+        end_at_once(&client(&server.url()), code_of_start, explanation);
         assert_eq!(server.requests(), 5, "one for each command");
     }
 }

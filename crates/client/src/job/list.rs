@@ -6,9 +6,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Common, state};
-use crate::connection::{ApiRequest, Connection, parsed};
+use crate::connection::{Connection, parsed};
 use crate::output::{in_one_line, inform, is_lost, print_json, print_line};
 use crate::project_or_only;
+use crate::request::ApiRequest;
 use model::job::{JobState, title};
 use model::time::Timestamp;
 
@@ -57,7 +58,7 @@ struct ListedJob {
 }
 
 pub(super) async fn list(connection: &Connection, arguments: ListArguments) -> anyhow::Result<()> {
-    let project = project_or_only(connection, arguments.common.project.clone()).await?;
+    let project = project_or_only(connection, arguments.common.project.clone(), None).await?;
     match (arguments.all, arguments.common.json) {
         (true, as_json) => print_all(connection, &project, &arguments, as_json).await,
         (false, true) => {
@@ -126,7 +127,7 @@ async fn page(
         .with("pr", arguments.pr.as_ref())
         .with("limit", Some(limit))
         .with("cursor", cursor);
-    connection.send(&request).await
+    connection.send(&request, None).await
 }
 
 fn jobs(page: &Value) -> &[Value] {

@@ -4,8 +4,9 @@ use clap::Args;
 use serde_json::json;
 
 use super::{Common, Shown, ShownJob, Subject, Waiting, finish};
-use crate::connection::{ApiRequest, Connection};
+use crate::connection::Connection;
 use crate::output::{in_one_line, inform};
+use crate::request::ApiRequest;
 use crate::{Outcome, project_or_only};
 use model::job::{DeliveryState, JobState};
 
@@ -43,16 +44,16 @@ struct Decision {
 
 pub(super) async fn resolve(connection: &Connection, arguments: ResolveArguments) -> anyhow::Result<Outcome> {
     let ResolveArguments { job, attempt, decision, platform_id, follow_up, common, waiting } = arguments;
-    let project = project_or_only(connection, common.project).await?;
+    let until = waiting.until();
+    let project = project_or_only(connection, common.project, until).await?;
     let outcome = if decision.started { "started" } else { "not_started" };
     let body = json!({
         "outcome": outcome, "attempt": attempt, "platform_id": platform_id, "follow_up_id": follow_up,
     });
     let request =
         ApiRequest::post(&["projects", &project, "jobs", &job, "resolve"]).with_repeatable_body(body);
-    let resolved = connection.send(&request).await?;
+    let resolved = connection.send(&request, until).await?;
     let of = follow_up.map_or(Subject::Job, |id| Subject::FollowUp(Some(id)));
-    let until = waiting.until();
     let shown = Shown { project: &project, of, waiting: &waiting, until, as_json: common.json };
     finish(connection, resolved, shown).await
 }
