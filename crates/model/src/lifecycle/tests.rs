@@ -1,10 +1,11 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use strum::VariantArray;
 
 use super::{Attention, DeliveryStep, JobStep, Standing};
 use crate::audit::Action;
 use crate::job::{DeliveryState, JobState, NO_END, NOT_FOUND};
+use crate::webhook::{EVENTS, event};
 
 /// Every step in every state of a delivery: the state after it, or `-` where it is refused.
 const DELIVERIES: &str = "
@@ -133,12 +134,89 @@ fn webhooks_report_finished_jobs_and_resolved_deliveries() {
                 let expected = match name {
                     "give_up" => true,
                     "mark_accepted" => !moving.contains(&after),
+                    "response" | "poll" if !moving.contains(&before) => {
+                        let ends = [JobState::Completed, JobState::Failed];
+                        let was_accepted = ends.contains(&before) || before == JobState::Archived;
+                        was_accepted && ends.contains(&after) && before != after
+                    }
                     _ => moving.contains(&before) && !moving.contains(&after),
                 };
                 assert_eq!(step.is_reported(before, after), expected, "{name}: {before} to {after}");
             }
         }
     }
+}
+
+/// A job in a state, with a follow-up in another one.
+fn standing(state: JobState, follow_up: Option<DeliveryState>, bits: u8) -> Standing {
+    Standing {
+        state,
+        is_archived: false,
+        is_dismissed: false,
+        is_resolved: false,
+        has_pull_request: bits & 1 != 0,
+        is_direct: bits & 2 != 0,
+        is_lost: false,
+        has_unknown_delivery: state == JobState::Unknown || follow_up == Some(DeliveryState::Unknown),
+        last_was_rejected: follow_up == Some(DeliveryState::Rejected)
+            || (follow_up.is_none() && state == JobState::Rejected),
+    }
+}
+
+/// Every step of a job from every state, with every status of the platform, with and without a pull request, in projects with and without them.
+#[test]
+fn every_step_of_a_job_to_needs_attention_is_an_event() {
+    let mut steps_to_attention = BTreeSet::new();
+    for (name, step) in job_steps() {
+        for before in [None].into_iter().chain(JobState::ALL.map(Some)) {
+            for status in ["active", "completed", "archived", "failed", NO_END, NOT_FOUND] {
+                let Some(after) = step.after(before, Some(status)) else { continue };
+                let is_given_up = name == "give_up";
+                if is_given_up != Standing::is_lost(Some(status)) {
+                    continue;
+                }
+                for bits in 0..4 {
+                    let needed = before.is_some_and(|state| standing(state, None, bits).needs_attention());
+                    let now = Standing { is_lost: is_given_up, ..standing(after, None, bits) };
+                    // A person who imports a job sees its state.
+                    if needed || !now.needs_attention() || name == "import" {
+                        continue;
+                    }
+                    steps_to_attention.insert(name);
+                    let before = before.expect("only an import begins with an end");
+                    let reported = step.is_reported(before, after).then(|| event(after, Some(status)));
+                    let event = reported.flatten().unwrap_or_else(|| panic!("{name}: {before} to {after}"));
+                    assert!(EVENTS.contains(&event), "{event}");
+                }
+            }
+        }
+    }
+    let expected = ["accept", "give_up", "lose_outcome", "poll", "reject", "reject_unsent", "response"];
+    assert!(steps_to_attention.iter().eq(expected.iter()), "{steps_to_attention:?}");
+}
+
+/// Every step of a follow-up from every state, in a job of every state.
+#[test]
+fn every_step_of_a_follow_up_to_needs_attention_is_an_event() {
+    let mut steps_to_attention = BTreeSet::new();
+    for step in DeliveryStep::VARIANTS {
+        for before in DeliveryState::VARIANTS {
+            let Some(after) = step.after(Some(*before)) else { continue };
+            for (state, bits) in
+                JobState::ALL.into_iter().flat_map(|state| (0..4).map(move |bits| (state, bits)))
+            {
+                let needs = |follow_up| standing(state, Some(follow_up), bits).needs_attention();
+                if !needs(*before) && needs(after) {
+                    steps_to_attention.insert(step.as_str());
+                    let event = step.follow_up_event(*before);
+                    let event = event.unwrap_or_else(|| panic!("{step:?}: {before:?} to {after:?}"));
+                    assert!(EVENTS.contains(&event), "{event}");
+                }
+            }
+        }
+    }
+    let expected = ["lose_outcome", "reject", "reject_follow_up", "reject_unsent"];
+    assert!(steps_to_attention.iter().eq(expected.iter()), "{steps_to_attention:?}");
 }
 
 /// Every state with every combination of the other facts.

@@ -6,9 +6,9 @@ use serde_json::json;
 use sha2::Sha256;
 
 use base::config::PublicUrl;
-use model::job::{JobState, safe_link};
+use model::job::{DeliveryState, JobState, safe_link};
 use model::pull_request::PullRequestEvent;
-use model::webhook::WebhookKind;
+use model::webhook::{FOLLOW_UP_REJECTED, FOLLOW_UP_UNKNOWN, WebhookKind};
 use store::webhooks::events::{DueEvent, EventJob};
 
 const MERGED: &str = PullRequestEvent::Merged.as_str();
@@ -32,14 +32,29 @@ pub(super) fn body(due: &DueEvent, public_url: &PublicUrl) -> String {
                 "published_directly": is_published_directly(job),
                 "url": url(due, job, public_url),
             })),
+            "follow_up": due.follow_up.as_ref().map(|follow_up| json!({
+                "id": follow_up.id,
+                "number": follow_up.number,
+                "state": if due.event == FOLLOW_UP_REJECTED { DeliveryState::Rejected } else { DeliveryState::Unknown },
+            })),
         }),
         WebhookKind::Slack => json!({ "text": text(due, public_url) }),
     };
     message.to_string()
 }
 
+/// The header: the signature of each secret that signs, the newest first.
+pub(super) fn signatures<'a>(
+    secrets: impl IntoIterator<Item = &'a str>,
+    timestamp: i64,
+    body: &str,
+) -> String {
+    let signatures = secrets.into_iter().map(|secret| signature(secret, timestamp, body));
+    signatures.collect::<Vec<_>>().join(",")
+}
+
 /// `v1=` and the HMAC-SHA-256 of `timestamp.body` in hexadecimal, with the characters of the secret as key.
-pub(super) fn signature(secret: &str, timestamp: i64, body: &str) -> String {
+fn signature(secret: &str, timestamp: i64, body: &str) -> String {
     // HMAC accepts keys of any length, so this never fails.
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret.as_bytes()) else { return String::new() };
     mac.update(format!("{timestamp}.{body}").as_bytes());
@@ -61,6 +76,8 @@ fn text(due: &DueEvent, public_url: &PublicUrl) -> String {
         return format!("Test from Docket for the project {}: it works.", due.project);
     };
     let outcome = match (job.state, due.event.as_str()) {
+        (_, FOLLOW_UP_REJECTED) => "Follow-up not accepted",
+        (_, FOLLOW_UP_UNKNOWN) => "Needs attention, outcome of a follow-up unknown",
         (_, MERGED) => "Pull request merged",
         (_, CLOSED) => "Pull request closed",
         (_, STALE) => "Pull request waits for somebody",
@@ -70,6 +87,7 @@ fn text(due: &DueEvent, public_url: &PublicUrl) -> String {
         (JobState::Failed, _) => "Failed",
         (JobState::Archived, _) => "Archived",
         (JobState::Rejected, _) => "Not started",
+        (JobState::Cancelled, _) => "Cancelled",
         (JobState::Unknown, _) => "Needs attention, outcome unknown",
         (_, "job.not_found") => "No longer found",
         _ => "No end after 3 days",

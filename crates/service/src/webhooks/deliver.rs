@@ -135,6 +135,12 @@ impl Webhooks {
     }
 }
 
+/// The secrets that sign at `now`, the newest first.
+fn secrets(due: &DueEvent, now: Timestamp) -> impl Iterator<Item = &str> {
+    let old = due.old_secret.as_ref().filter(|(_, until)| now < *until);
+    [due.secret.as_str()].into_iter().chain(old.map(|(secret, _)| secret.as_str()))
+}
+
 /// The headers of Docket's JSON; other formats have none.
 fn headers(due: &DueEvent, now: Timestamp, body: &str) -> HeaderMap {
     let mut headers = HeaderMap::new();
@@ -144,7 +150,7 @@ fn headers(due: &DueEvent, now: Timestamp, body: &str) -> HeaderMap {
             ("docket-event", due.event.clone()),
             ("docket-delivery", due.id.to_string()),
             ("docket-timestamp", seconds.to_string()),
-            ("docket-signature", body::signature(&due.secret, seconds, body)),
+            ("docket-signature", body::signatures(secrets(due, now), seconds, body)),
         ] {
             if let Ok(value) = HeaderValue::from_str(&value) {
                 headers.insert(HeaderName::from_static(name), value);

@@ -11,12 +11,16 @@ use model::id::{ProjectId, WebhookId};
 use model::webhook::{NewSecret, WebhookDelivery, WebhookKind, Webhooks as Listed};
 use store::Authority;
 use store::StoreError;
+use store::webhooks::events::RevivedEvents;
 
 impl Webhooks {
     /// All webhooks, without the secret parts of their URLs.
     pub async fn list(&self) -> Result<Listed, AppError> {
         let mut webhooks = self.store.webhooks().await?;
+        let undelivered = self.store.undelivered_events(self.clock.now()).await?;
         for webhook in &mut webhooks {
+            let events = undelivered.iter().find(|(id, _)| *id == webhook.id);
+            webhook.failed = events.map_or(0, |(_, events)| *events);
             webhook.address = address::shown(&webhook.address, webhook.kind);
         }
         Ok(Listed { webhooks, next: None })
@@ -37,7 +41,7 @@ impl Webhooks {
         Ok(NewSecret { id, secret })
     }
 
-    /// Creates a new secret and stops using the old one.
+    /// Creates a new secret. The old one signs, too, for a day.
     pub async fn renew(&self, by: Authority<'_>, webhook: &WebhookId) -> Result<NewSecret, AppError> {
         let secret = new_secret();
         found(self.store.set_webhook_secret(by, webhook, &secret).await)?;
@@ -81,6 +85,18 @@ impl Webhooks {
     ) -> Result<(WebhookId, WebhookDelivery), AppError> {
         self.store.revive_event(by, event, leased(self.clock.now())).await?;
         self.tried(event).await
+    }
+
+    /// Sends all events of a webhook again that were not delivered, the oldest first. Returns how many there are.
+    pub async fn send_all_again(&self, by: Authority<'_>, webhook: &WebhookId) -> Result<u64, AppError> {
+        match self.store.revive_undelivered(by, webhook).await? {
+            RevivedEvents::Revived(events) => {
+                self.delivered.notify_one();
+                Ok(events)
+            }
+            RevivedEvents::Disabled => Err(AppError::conflict("This webhook is disabled. Enable it first.")),
+            RevivedEvents::NoSuchWebhook => Err(missing()),
+        }
     }
 
     async fn tried(&self, event: &WebhookId) -> Result<(WebhookId, WebhookDelivery), AppError> {
