@@ -94,11 +94,14 @@ pub const TEST_EVENT: &str = "webhook.test";
 /// The platform certainly did not accept a follow-up.
 pub const FOLLOW_UP_REJECTED: &str = "follow_up.rejected";
 
+/// A person cancelled a follow-up before it was sent.
+pub const FOLLOW_UP_CANCELLED: &str = "follow_up.cancelled";
+
 /// The platform may have accepted a follow-up.
 pub const FOLLOW_UP_UNKNOWN: &str = "follow_up.unknown";
 
 /// Every type of event. Later versions may have more.
-pub const EVENTS: [&str; 14] = [
+pub const EVENTS: [&str; 15] = [
     "job.completed",
     "job.failed",
     "job.archived",
@@ -108,6 +111,7 @@ pub const EVENTS: [&str; 14] = [
     "job.not_found",
     "job.no_end",
     FOLLOW_UP_REJECTED,
+    FOLLOW_UP_CANCELLED,
     FOLLOW_UP_UNKNOWN,
     PullRequestEvent::Merged.as_str(),
     PullRequestEvent::Closed.as_str(),

@@ -95,19 +95,13 @@ async fn every_end_of_a_follow_up_is_reported() {
         let follow_up = picked(&received["follow_up"], ["number", "state"]);
         assert_eq!(follow_up, json!({"number": 1, "state": state}));
         assert_eq!(received["job"]["id"], job["id"]);
-        let id = received["follow_up"]["id"].as_str().unwrap().to_owned();
-        let stored = app_message(&scene.app, &id).await;
-        assert_eq!(stored, 1, "{received}");
+        let id = received["follow_up"]["id"].as_str().unwrap();
+        let stored = format!("SELECT COUNT(*) FROM messages WHERE position = 1 AND id = '{id}'");
+        assert_eq!(scene.app.ledger().count(stored.leak()).await, 1, "{received}");
     }
 }
 
-/// How many follow-ups have this id.
-async fn app_message(app: &TestApp, id: &str) -> i64 {
-    let statement = format!("SELECT COUNT(*) FROM messages WHERE position = 1 AND id = '{id}'");
-    app.ledger().count(statement.leak()).await
-}
-
-/// The platform reports another end: in its answer to a follow-up, and when a person checks a job.
+/// The platform reports another end: in its answer to a follow-up, and when Docket polls it.
 #[tokio::test]
 async fn another_end_than_before_is_reported() {
     let scene = Scene::set(responds(201, with_pull_request("completed"))).await;
@@ -117,6 +111,7 @@ async fn another_end_than_before_is_reported() {
     scene.olga.follow_up(&job, "And more", &intent()).await;
     scene.has_events(&job, &["job.completed", "job.failed"], true).await;
 
+    scene.app.upstream.reset().await;
     scene.app.upstream.on_create(responds(201, with_pull_request("completed"))).await;
     let job = scene.olga.created("Fix links").await;
     scene.has_events(&job, &["job.completed"], false).await;
@@ -125,10 +120,10 @@ async fn another_end_than_before_is_reported() {
         responds(200, job_with(&id, "failed", "prLink", json!(PULL_REQUEST)))
     };
     scene.app.upstream.on_read(failed).await;
-    scene.app.clock().advance(Duration::from_secs(60));
-    let check = [("project", "docs"), ("job", id(&job))];
     until("it failed", async || {
-        (scene.olga.post_json("/api/jobs/check", &check).await["state"] == "failed").then_some(())
+        scene.app.clock().advance(Duration::from_secs(10));
+        scene.app.state().jobs.poll_due().await.unwrap();
+        (scene.olga.job(&job).await["state"] == "failed").then_some(())
     })
     .await;
     scene.has_events(&job, &["job.completed", "job.failed"], true).await;
@@ -143,17 +138,23 @@ async fn cancelled_job_and_its_follow_ups_are_reported() {
     }
     let job = New::job("Fix typos").with("queue", "on").made(&scene.olga).await;
     assert_eq!(job["state"], "queued");
-    scene.olga.follow_up(&job, "And more", &intent()).await;
-    let queue = scene.olga.post_json("/api/queue/list", &[("project", "docs")]).await;
-    let waiting = queue["waiting"].as_array().unwrap();
-    let first = waiting.iter().find(|entry| entry["position"] == 0).unwrap();
-    let cancel = [("project", "docs"), ("message", first["message"].as_str().unwrap())];
-    scene.olga.post_json("/api/queue/cancel", &cancel).await;
-    // Both happened at the same time.
-    until("two events", async || (scene.events(&job).await.len() == 2).then_some(())).await;
+    for follow_up in ["And more", "And less"] {
+        scene.olga.follow_up(&job, follow_up, &intent()).await;
+    }
+    for position in [2, 0] {
+        let queue = scene.olga.post_json("/api/queue/list", &[("project", "docs")]).await;
+        let waiting = queue["waiting"].as_array().unwrap();
+        let prompt = waiting.iter().find(|entry| entry["position"] == position).unwrap();
+        let cancel = [("project", "docs"), ("message", prompt["message"].as_str().unwrap())];
+        scene.olga.post_json("/api/queue/cancel", &cancel).await;
+    }
+    // The last two happened at the same time.
+    until("three events", async || (scene.events(&job).await.len() == 3).then_some(())).await;
     let mut events = scene.events(&job).await;
-    events.sort();
-    assert_eq!(events, ["follow_up.rejected", "job.cancelled"]);
+    events[1..].sort();
+    assert_eq!(events, ["follow_up.cancelled", "follow_up.rejected", "job.cancelled"]);
+    let cancelled = scene.received("follow_up.cancelled").await["follow_up"].clone();
+    assert_eq!(picked(&cancelled, ["number", "state"]), json!({"number": 2, "state": "cancelled"}));
     assert_eq!(scene.received("job.cancelled").await["job"]["state"], "cancelled");
     assert_eq!(scene.olga.job(&job).await["needs_attention"], json!(null));
 }
@@ -164,7 +165,9 @@ fn document_describes_every_type_and_rule() {
     for event in EVENTS {
         assert!(document.contains(&format!("`{event}`")), "{event}");
     }
-    for rule in ["within 10 seconds", "5 minutes", "Compare `at`", "do not know", "30 days", "24 hours"] {
+    for rule in
+        ["within 10 seconds", "5 minutes", "5,000", "Compare `at`", "do not know", "30 days", "24 hours"]
+    {
         assert!(document.contains(rule), "{rule}");
     }
 }

@@ -90,3 +90,24 @@ async fn undelivered_events_are_stored_for_thirty_days() {
     admin.post_json("/api/webhooks/remove", &fields).await;
     admin.post("/api/webhooks/retry-all", &fields).await.refused(404, "not_found");
 }
+
+/// Whether its receiver is up again or not, an event waits for the one before.
+#[tokio::test]
+async fn events_are_sent_again_one_at_a_time_and_delay_no_others() {
+    let app = TestApp::with(frozen()).await;
+    let admin = admin_of(&app).await;
+    let silent = RawUpstream::start(|n| match n {
+        0..=5 => Act::HangUp(b"HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n".to_vec()),
+        _ => Act::Stall(Vec::new()),
+    });
+    let webhook = add(&admin, "json", &silent.url()).await;
+    undelivered(&app, 6).await;
+    assert_eq!(admin.post_json("/api/webhooks/retry-all", &[("webhook", id(&webhook))]).await, json!(6));
+    until("one is being sent", async || (silent.requests() == 7).then_some(())).await;
+    let other = receiver(ResponseTemplate::new(204)).await;
+    hooked(&admin, &other).await;
+    rejected_job(&app).await;
+    until("another webhook has its event", async || (heard(&other).await.len() == 1).then_some(())).await;
+    // Each request ends after ten seconds.
+    assert!(silent.requests() < 10, "{} requests", silent.requests());
+}

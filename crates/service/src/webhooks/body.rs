@@ -6,9 +6,9 @@ use serde_json::json;
 use sha2::Sha256;
 
 use base::config::PublicUrl;
-use model::job::{DeliveryState, JobState, safe_link};
+use model::job::{JobState, safe_link};
 use model::pull_request::PullRequestEvent;
-use model::webhook::{FOLLOW_UP_REJECTED, FOLLOW_UP_UNKNOWN, WebhookKind};
+use model::webhook::{FOLLOW_UP_CANCELLED, FOLLOW_UP_REJECTED, FOLLOW_UP_UNKNOWN, WebhookKind};
 use store::webhooks::events::{DueEvent, EventJob};
 
 const MERGED: &str = PullRequestEvent::Merged.as_str();
@@ -35,7 +35,7 @@ pub(super) fn body(due: &DueEvent, public_url: &PublicUrl) -> String {
             "follow_up": due.follow_up.as_ref().map(|follow_up| json!({
                 "id": follow_up.id,
                 "number": follow_up.number,
-                "state": if due.event == FOLLOW_UP_REJECTED { DeliveryState::Rejected } else { DeliveryState::Unknown },
+                "state": due.event.strip_prefix("follow_up."),
             })),
         }),
         WebhookKind::Slack => json!({ "text": text(due, public_url) }),
@@ -77,6 +77,7 @@ fn text(due: &DueEvent, public_url: &PublicUrl) -> String {
     };
     let outcome = match (job.state, due.event.as_str()) {
         (_, FOLLOW_UP_REJECTED) => "Follow-up not accepted",
+        (_, FOLLOW_UP_CANCELLED) => "Follow-up cancelled",
         (_, FOLLOW_UP_UNKNOWN) => "Needs attention, outcome of a follow-up unknown",
         (_, MERGED) => "Pull request merged",
         (_, CLOSED) => "Pull request closed",

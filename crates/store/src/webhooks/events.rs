@@ -31,6 +31,14 @@ pub(super) fn is_undelivered(since: &str) -> String {
     format!("outcome = 'given_up' AND next_try_at IS NULL AND event <> '{TEST_EVENT}' AND at >= {since}")
 }
 
+/// An expression: the id of the last of so many newest events of the webhook `$1`, or a lower one if it has fewer.
+fn newest(events: i64) -> String {
+    let last = events - 1;
+    format!(
+        "COALESCE((SELECT id FROM webhook_deliveries WHERE webhook_id = $1 ORDER BY id DESC LIMIT 1 OFFSET {last}), '')"
+    )
+}
+
 /// The first time of the events that are stored.
 pub(super) fn stored_since(now: Timestamp) -> Timestamp {
     now.plus_seconds(-i64::from(EVENT_DAYS) * 86_400)
@@ -109,7 +117,7 @@ pub(crate) async fn job_finished(
     insert(tx, job, of_job, None, now).await
 }
 
-/// Inserts one event for each enabled webhook of the project of a follow-up that was not accepted, or whose outcome is unknown.
+/// Inserts one event for each enabled webhook of the project of a follow-up that ended without being accepted.
 pub(crate) async fn follow_up_ended(
     tx: &mut Transaction<'static, Any>,
     follow_up: &Intent,
@@ -229,7 +237,7 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// Makes all undelivered events of a webhook pending again. They are due at once, the oldest first.
+    /// Makes all undelivered events of a webhook pending again. They are due at once. [`Store::due_events`] returns them one by one, the oldest first.
     pub async fn revive_undelivered(
         &self,
         by: Authority<'_>,
@@ -245,7 +253,8 @@ impl Store {
             return Ok(RevivedEvents::Disabled);
         }
         let revive = format!(
-            "UPDATE webhook_deliveries SET outcome = 'waiting', attempts = 0, next_try_at = $2 WHERE webhook_id = $1 AND {}",
+            "UPDATE webhook_deliveries SET outcome = 'waiting', attempts = 0, next_try_at = $2, status = NULL, note = NULL
+             WHERE webhook_id = $1 AND {}",
             is_undelivered("$3")
         );
         let revived = sqlx::query(sqlx::AssertSqlSafe(revive))
@@ -326,17 +335,15 @@ impl Store {
         .bind(attempt.next_try_at.map(Timestamp::as_millis))
         .execute(self.write(work).statement())
         .await?;
-        let newest = "SELECT id FROM webhook_deliveries WHERE webhook_id = $1 ORDER BY id DESC LIMIT";
-        let stored = is_undelivered("$3");
         let old = format!(
-            "DELETE FROM webhook_deliveries WHERE webhook_id = $1 AND next_try_at IS NULL AND id NOT IN ({newest} $2)
-             AND NOT ({stored} AND id IN ({newest} $4))"
+            "DELETE FROM webhook_deliveries WHERE webhook_id = $1 AND next_try_at IS NULL AND id < {} AND NOT ({} AND id >= {})",
+            newest(FINISHED_MAX),
+            is_undelivered("$2"),
+            newest(UNDELIVERED_MAX)
         );
         sqlx::query(sqlx::AssertSqlSafe(old))
             .bind(due.webhook.as_str())
-            .bind(FINISHED_MAX)
             .bind(stored_since(work.now()).as_millis())
-            .bind(UNDELIVERED_MAX)
             .execute(self.write(work).statement())
             .await?;
         Ok(())

@@ -9,6 +9,7 @@ use crate::api::webhooks::{
     DisableWebhook, EnableWebhook, RemoveWebhook, RenewWebhook, RetryAllDeliveries, TestWebhook,
 };
 use crate::ui::components::form::confirm;
+use crate::ui::components::localized::counted;
 use crate::ui::components::table::{ACTIONS, table};
 use crate::ui::components::time::ago;
 use model::links;
@@ -51,8 +52,8 @@ fn row(webhook: Webhook, chosen: Option<&str>) -> AnyView {
     let again =
         (webhook.enabled && webhook.failed > 0).then(|| form(RetryAllDeliveries::PATH, "Send all again"));
     let failed = (webhook.failed > 0).then(|| {
-        let noun = if webhook.failed == 1 { "event" } else { "events" };
-        view! { <br /> <span class="soft">{format!("{} {noun} not delivered", webhook.failed)}</span> }
+        let events = counted(webhook.failed.into(), "event not delivered", "events not delivered");
+        view! { <br /> <span class="soft">{events}</span> }
     });
     let is_shown = (chosen == Some(id.as_str())).then_some("true");
     let actions = view! {
