@@ -64,8 +64,8 @@ fn rules() -> AnyView {
             <ul class="list-disc ps-5">
                 <li>"Answer with a 2xx status within 10 seconds. Otherwise the event is sent again for about nine hours."</li>
                 <li>"Events can arrive twice and out of order: compare “at”, and ignore an id that you know."</li>
-                <li>"Refuse a request whose Docket-Timestamp is more than 5 minutes old."</li>
-                <li>"For 24 hours after a new secret, Docket-Signature has two signatures. Accept a request if one of them is right."</li>
+                <li>"Refuse a request whose Webhook-Timestamp is more than 5 minutes old."</li>
+                <li>"For 24 hours after a new secret, Webhook-Signature has two signatures. Accept a request if one of them is right."</li>
                 <li>"Ignore types that you do not know. Later versions send more of them."</li>
             </ul>
         </section>

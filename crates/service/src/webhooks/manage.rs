@@ -1,9 +1,10 @@
 //! Administration of webhooks: adding, changing, testing, and their delivery logs.
 
 use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::engine::general_purpose::STANDARD;
 
 use super::Webhooks;
+use super::body::SECRET_PREFIX;
 use super::deliver::leased;
 use clients::webhook::address;
 use model::error::AppError;
@@ -108,9 +109,9 @@ impl Webhooks {
     }
 }
 
-/// 256 random bits.
+/// 256 random bits, as Standard Webhooks writes them.
 fn new_secret() -> String {
-    format!("whsec_{}", URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>()))
+    format!("{SECRET_PREFIX}{}", STANDARD.encode(rand::random::<[u8; 32]>()))
 }
 
 fn found(found: Result<bool, StoreError>) -> Result<(), AppError> {
