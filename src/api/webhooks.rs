@@ -42,12 +42,15 @@ pub async fn add_webhook(project: String, kind: String, address: String) -> Resu
     Ok(made)
 }
 
-/// Replaces the secret of a webhook that has one; the new one is shown once.
+/// Replaces the secret of a webhook that has one; the new one is shown once. The old one signs, too, for 24 hours.
 #[server(prefix = "/api", endpoint = "webhooks/renew")]
 pub async fn renew_webhook(webhook: String) -> Result<NewSecret, AppError> {
     let (caller, state) = guard::of::<RenewWebhook>()?;
     let made = state.webhooks.renew(caller.authority(), &webhook.parse()?).await?;
-    flash::redirect_with(WEBHOOKS, confirmation("The webhook has a new secret.", &made));
+    flash::redirect_with(
+        WEBHOOKS,
+        confirmation("The webhook has a new secret. The old one signs, too, for 24 hours.", &made),
+    );
     Ok(made)
 }
 
@@ -100,6 +103,21 @@ pub async fn retry_delivery(delivery: String) -> Result<WebhookDelivery, AppErro
     let (webhook, tried) = state.webhooks.send_again(caller.authority(), &delivery.parse()?).await?;
     forms::redirect_to(&webhook_log(webhook.as_str()));
     Ok(tried)
+}
+
+/// Sends all events of a webhook again that were not delivered within the last 30 days, the oldest first, each under its own id. Returns how many
+/// there are.
+#[server(prefix = "/api", endpoint = "webhooks/retry-all")]
+pub async fn retry_all_deliveries(webhook: String) -> Result<u64, AppError> {
+    let (caller, state) = guard::of::<RetryAllDeliveries>()?;
+    let events = state.webhooks.send_all_again(caller.authority(), &webhook.parse()?).await?;
+    let sentence = match events {
+        0 => "Every event was delivered, or is still tried.".to_owned(),
+        1 => "Docket sends 1 event again.".to_owned(),
+        events => format!("Docket sends {events} events again, the oldest first."),
+    };
+    flash::redirect_with(WEBHOOKS, Confirmation::new(sentence));
+    Ok(events)
 }
 
 /// The confirmation for a new webhook or secret, with the secret if there is one.

@@ -148,6 +148,7 @@ async fn invalid_ids_are_400_and_nothing_is_forwarded() {
         ("/api/webhooks/test", "webhook", vec![]),
         ("/api/webhooks/deliveries", "webhook", vec![]),
         ("/api/webhooks/retry", "delivery", vec![]),
+        ("/api/webhooks/retry-all", "webhook", vec![]),
     ] {
         for odd in odd_ids() {
             // The upstream's own ids may use any script.

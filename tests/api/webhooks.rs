@@ -2,13 +2,15 @@
 //! configured.
 
 mod administration;
+mod attention;
 mod delivery;
+mod resend;
 
 use std::time::Duration;
 
 use base::clock::Clock;
 use base::config::WebhookConfig;
-use data_encoding::HEXLOWER;
+use data_encoding::{BASE64, HEXLOWER};
 use model::time::Timestamp;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -20,8 +22,8 @@ use crate::helpers::{
     refusing_address, remote_job, steady, until,
 };
 
-const ENDPOINTS: [&str; 9] =
-    ["list", "add", "enable", "disable", "remove", "renew", "test", "deliveries", "retry"];
+const ENDPOINTS: [&str; 10] =
+    ["list", "add", "enable", "disable", "remove", "renew", "test", "deliveries", "retry", "retry-all"];
 
 fn frozen() -> Settings {
     let clock = Clock::frozen("2025-03-10T10:00:00Z".parse::<Timestamp>().unwrap());
@@ -75,29 +77,53 @@ async fn rejected_job(app: &TestApp) -> Value {
     app.operator().await.created("Fix typos").await
 }
 
-/// HMAC-SHA-256 according to RFC 2104, in hexadecimal.
-fn hmac(key: &str, message: &str) -> String {
+/// HMAC-SHA-256 according to RFC 2104.
+fn hmac(key: &[u8], message: &str) -> Vec<u8> {
     let mut block = [0; 64];
-    block[..key.len()].copy_from_slice(key.as_bytes());
+    block[..key.len()].copy_from_slice(key);
     let pad = |with: u8| block.map(|byte| byte ^ with).to_vec();
     let inner = Sha256::digest([pad(0x36), message.as_bytes().to_vec()].concat());
     let outer = Sha256::digest([pad(0x5c), inner.to_vec()].concat());
-    HEXLOWER.encode(&outer)
+    outer.to_vec()
 }
 
-/// Verifies a request as its receiver would, and returns the event.
+fn header<'a>(request: &'a Request, name: &str) -> &'a str {
+    request.headers[name].to_str().unwrap()
+}
+
+/// The signatures of a request, according to Standard Webhooks.
+fn signatures(request: &Request) -> Vec<&str> {
+    header(request, "webhook-signature").split(' ').collect()
+}
+
+/// The signature of a request by this secret, according to Standard Webhooks.
+fn signed(request: &Request, secret: &str) -> String {
+    let key = BASE64.decode(secret.strip_prefix("whsec_").unwrap().as_bytes()).unwrap();
+    let body = str::from_utf8(&request.body).unwrap();
+    let message =
+        format!("{}.{}.{body}", header(request, "webhook-id"), header(request, "webhook-timestamp"));
+    format!("v1,{}", BASE64.encode(&hmac(&key, &message)))
+}
+
+/// Whether `Docket-Signature` is that of this secret.
+fn is_signed_as_before(request: &Request, secret: &str) -> bool {
+    let message =
+        format!("{}.{}", header(request, "docket-timestamp"), str::from_utf8(&request.body).unwrap());
+    header(request, "docket-signature")
+        == format!("v1={}", HEXLOWER.encode(&hmac(secret.as_bytes(), &message)))
+}
+
+/// Verifies a request as a receiver with the newest secret would, and returns the event.
 fn verified(request: &Request, secret: &str) -> Value {
-    let header = |name: &str| request.headers[name].to_str().unwrap().to_owned();
-    let body = String::from_utf8(request.body.clone()).unwrap();
-    let signed = hmac(secret, &format!("{}.{body}", header("docket-timestamp")));
-    assert_eq!(header("docket-signature"), format!("v1={signed}"));
+    assert_eq!(signatures(request)[0], signed(request, secret));
+    assert!(is_signed_as_before(request, secret));
+    let header = |name| header(request, name);
     assert_eq!(header("content-type"), "application/json");
     assert!(!request.headers.contains_key("authorization") && !request.headers.contains_key("cookie"));
-    let event: Value = serde_json::from_str(&body).unwrap();
-    assert_eq!(
-        (header("docket-event"), header("docket-delivery")),
-        (event["type"].as_str().unwrap().to_owned(), id(&event).to_owned())
-    );
+    let event: Value = serde_json::from_slice(&request.body).unwrap();
+    let ids = [header("docket-event"), header("docket-delivery"), header("webhook-id")];
+    assert_eq!(ids, [event["type"].as_str().unwrap(), id(&event), id(&event)]);
+    assert_eq!(header("webhook-timestamp"), header("docket-timestamp"));
     event
 }
 

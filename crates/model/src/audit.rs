@@ -101,6 +101,8 @@ pub enum Action {
     WebhookTest,
     #[strum(message = "Webhook event sent again")]
     WebhookResend,
+    #[strum(message = "Undelivered webhook events sent again")]
+    WebhookResendAll,
     #[strum(message = "Account added")]
     UserAdd,
     #[strum(message = "Person invited")]
@@ -339,7 +341,7 @@ mod tests {
             "sign_in sign_out set_up job_start follow_up resend resolve cancel queue_move queue_try job_check dismiss undismiss archive unarchive tag untag page_add page_remove held_release held_cancel \
              adopt batch_start batch_rename batch_retry export history_fetch template_add template_change template_remove annotation_add annotation_change annotation_remove \
              saved_view_save saved_view_change saved_view_remove webhook_add webhook_secret \
-             webhook_enable webhook_disable webhook_remove webhook_test webhook_resend user_add \
+             webhook_enable webhook_disable webhook_remove webhook_test webhook_resend webhook_resend_all user_add \
              user_invite user_invite_again user_invite_release user_withdraw user_join user_access user_password user_password_link \
              user_disable user_enable sessions_end second_factor_on second_factor_off recovery_codes \
              passkey_add passkey_rename passkey_remove \

@@ -1,4 +1,4 @@
-//! Outgoing webhooks, which notify other systems when a job finishes, and their deliveries.
+//! Outgoing webhooks, which notify other systems when a job finishes or needs attention, and their deliveries.
 
 use std::fmt;
 
@@ -8,6 +8,7 @@ use strum::{EnumString, IntoStaticStr};
 use crate::ParseError;
 use crate::id::{JobId, ProjectId, WebhookId};
 use crate::job::{JobState, NO_END, NOT_FOUND};
+use crate::pull_request::PullRequestEvent;
 use crate::time::Timestamp;
 
 /// The format of a notification.
@@ -31,6 +32,9 @@ pub struct Webhook {
     pub address: String,
     pub enabled: bool,
     pub created_at: Timestamp,
+    /// How many events of the last [`EVENT_DAYS`] days were not delivered and are not tried any more, without tests.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub failed: u32,
     /// The newest event with an attempt.
     pub last: Option<WebhookDelivery>,
 }
@@ -87,6 +91,40 @@ pub enum WebhookOutcome {
 
 pub const TEST_EVENT: &str = "webhook.test";
 
+/// The platform certainly did not accept a follow-up.
+pub const FOLLOW_UP_REJECTED: &str = "follow_up.rejected";
+
+/// A person cancelled a follow-up before it was sent.
+pub const FOLLOW_UP_CANCELLED: &str = "follow_up.cancelled";
+
+/// The platform may have accepted a follow-up.
+pub const FOLLOW_UP_UNKNOWN: &str = "follow_up.unknown";
+
+/// Every type of event. Later versions may have more.
+pub const EVENTS: [&str; 15] = [
+    "job.completed",
+    "job.failed",
+    "job.archived",
+    "job.rejected",
+    "job.cancelled",
+    "job.unknown",
+    "job.not_found",
+    "job.no_end",
+    FOLLOW_UP_REJECTED,
+    FOLLOW_UP_CANCELLED,
+    FOLLOW_UP_UNKNOWN,
+    PullRequestEvent::Merged.as_str(),
+    PullRequestEvent::Closed.as_str(),
+    PullRequestEvent::Stale.as_str(),
+    TEST_EVENT,
+];
+
+/// How long an event that was not delivered is stored, in days.
+pub const EVENT_DAYS: u32 = 30;
+
+/// How long the old secret signs beside a new one, in hours.
+pub const OLD_SECRET_HOURS: u32 = 24;
+
 /// The length of a job's title in a notification, in characters.
 pub const TITLE_MAX_CHARS: usize = 140;
 
@@ -97,6 +135,7 @@ pub fn event(state: JobState, status: Option<&str>) -> Option<&'static str> {
         (JobState::Failed, _) => Some("job.failed"),
         (JobState::Archived, _) => Some("job.archived"),
         (JobState::Rejected, _) => Some("job.rejected"),
+        (JobState::Cancelled, _) => Some("job.cancelled"),
         (JobState::Unknown, _) => Some("job.unknown"),
         (JobState::Other, Some(NO_END)) => Some("job.no_end"),
         (JobState::Other, Some(NOT_FOUND)) => Some("job.not_found"),
@@ -120,6 +159,10 @@ impl fmt::Display for WebhookKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 fn not_a_kind(_: &str) -> ParseError {

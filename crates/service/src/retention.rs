@@ -101,6 +101,7 @@ impl Retention {
             self.steps(table.table(), |slice| store.remove_leftovers(work, table, leftovers, now, slice))
                 .await?;
         }
+        self.area("webhooks", store.forget_old_secrets(work, now)).await?;
         if let Some(before) = self.jobs_before(now) {
             self.area("jobs", self.remove_jobs(before)).await?;
             self.steps("batches", |slice| store.remove_batches(work, before, slice)).await?;

@@ -16,6 +16,7 @@ mod limits;
 mod passkeys;
 mod pull_requests;
 mod reading;
+mod webhook_events;
 
 use std::sync::LazyLock;
 

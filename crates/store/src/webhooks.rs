@@ -3,14 +3,15 @@
 pub mod events;
 
 use sqlx::any::AnyRow;
-use sqlx::{Any, Row, Transaction};
+use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
 use super::{Authority, Change, Store, StoreError, audit, instant, limits, new_id, word};
+use base::work::Work;
 use model::audit::{Action, Actor, AuditEvent};
 use model::id::{ProjectId, WebhookId};
 use model::limits::WEBHOOKS;
 use model::time::Timestamp;
-use model::webhook::{Webhook, WebhookKind};
+use model::webhook::{OLD_SECRET_HOURS, Webhook, WebhookKind};
 
 impl Store {
     /// `secret` is empty for kinds that are not signed.
@@ -62,6 +63,21 @@ impl Store {
         Ok(webhooks)
     }
 
+    /// How many events of each webhook were not delivered and are not tried any more; those without any are omitted.
+    pub async fn undelivered_events(&self, now: Timestamp) -> Result<Vec<(WebhookId, u32)>, StoreError> {
+        let undelivered = format!(
+            "SELECT webhook_id, COUNT(*) AS events FROM webhook_deliveries WHERE {} GROUP BY webhook_id",
+            events::is_undelivered("$1")
+        );
+        let rows = sqlx::query(AssertSqlSafe(undelivered)).bind(events::stored_since(now).as_millis());
+        let rows = rows.fetch_all(&self.pool).await?;
+        let count = |row: &AnyRow| {
+            let events = u32::try_from(row.try_get::<i64, _>("events")?).unwrap_or(u32::MAX);
+            Ok::<_, StoreError>((word(row, "webhook_id")?, events))
+        };
+        rows.iter().map(count).collect()
+    }
+
     /// Enables a webhook, or disables it at a given time and abandons its pending events. `false` if there is no such webhook.
     pub async fn set_webhook_disabled(
         &self,
@@ -92,7 +108,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Replaces the secret of a webhook that has one; `false` if there is no such webhook.
+    /// Replaces the secret of a webhook that has one; the old one signs, too, for [`OLD_SECRET_HOURS`]. `false` if there is no such webhook.
     pub async fn set_webhook_secret(
         &self,
         by: Authority<'_>,
@@ -100,16 +116,30 @@ impl Store {
         secret: &str,
     ) -> Result<bool, StoreError> {
         let Change { mut tx, by, now } = self.write(by).begin().await?;
-        let found =
-            sqlx::query("UPDATE webhooks SET secret = $2 WHERE id = $1 AND secret <> '' RETURNING project")
-                .bind(id.as_str())
-                .bind(secret)
-                .fetch_optional(&mut *tx)
-                .await?;
+        let found = sqlx::query(
+            "UPDATE webhooks SET secret = $2, old_secret = secret, old_secret_until = $3
+             WHERE id = $1 AND secret <> '' RETURNING project",
+        )
+        .bind(id.as_str())
+        .bind(secret)
+        .bind(now.plus_seconds(i64::from(OLD_SECRET_HOURS) * 3_600).as_millis())
+        .fetch_optional(&mut *tx)
+        .await?;
         let Some(found) = found else { return Ok(false) };
         changed(&mut tx, Action::WebhookSecret, id, &found, &by, now).await?;
         tx.commit().await?;
         Ok(true)
+    }
+
+    /// Removes the old secrets that do not sign any more.
+    pub async fn forget_old_secrets(&self, work: &Work, now: Timestamp) -> Result<(), StoreError> {
+        sqlx::query(
+            "UPDATE webhooks SET old_secret = NULL, old_secret_until = NULL WHERE old_secret_until <= $1",
+        )
+        .bind(now.as_millis())
+        .execute(self.write(work).statement())
+        .await?;
+        Ok(())
     }
 
     /// Deletes a webhook and its log; `false` if there is none.
@@ -151,6 +181,7 @@ fn webhook(row: &AnyRow) -> Result<Webhook, StoreError> {
         address: row.try_get("url")?,
         enabled: row.try_get::<Option<i64>, _>("disabled_at")?.is_none(),
         created_at: instant(row, "created_at")?,
+        failed: 0,
         last: None,
     })
 }

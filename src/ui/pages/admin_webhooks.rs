@@ -8,8 +8,8 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::api::webhooks::{
-    AddWebhook, DisableWebhook, EnableWebhook, RemoveWebhook, RenewWebhook, RetryDelivery, TestWebhook,
-    list_webhooks, webhook_deliveries,
+    AddWebhook, DisableWebhook, EnableWebhook, RemoveWebhook, RenewWebhook, RetryAllDeliveries,
+    RetryDelivery, TestWebhook, list_webhooks, webhook_deliveries,
 };
 use crate::ui::components::form::post_form;
 use crate::ui::pages::outcome::outcome_of;
@@ -17,7 +17,7 @@ use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 
 /// The forms of the page, except a failed [`AddWebhook`].
-const FORMS: [&str; 7] = [
+const FORMS: [&str; 8] = [
     AddWebhook::PATH,
     EnableWebhook::PATH,
     DisableWebhook::PATH,
@@ -25,6 +25,7 @@ const FORMS: [&str; 7] = [
     RenewWebhook::PATH,
     TestWebhook::PATH,
     RetryDelivery::PATH,
+    RetryAllDeliveries::PATH,
 ];
 
 #[component]
@@ -49,9 +50,27 @@ pub fn AdminWebhooks() -> impl IntoView {
             {list::list(listed, chosen.as_deref())}
             {log}
             {add::form(projects, not_added.as_ref())}
+            {rules()}
         }
         .into_any())
     })
+}
+
+/// What an author of a receiver has to know.
+fn rules() -> AnyView {
+    view! {
+        <section class="group narrow">
+            <h2>"For receivers"</h2>
+            <ul class="list-disc ps-5">
+                <li>"Answer with a 2xx status within 10 seconds. Otherwise the event is sent again for about nine hours."</li>
+                <li>"Events can arrive twice and out of order: compare “at”, and ignore an id that you know."</li>
+                <li>"Refuse a request whose Webhook-Timestamp is more than 5 minutes old."</li>
+                <li>"For 24 hours after a new secret, Webhook-Signature has two signatures. Accept a request if one of them is right."</li>
+                <li>"Ignore types that you do not know. Later versions send more of them."</li>
+            </ul>
+        </section>
+    }
+    .into_any()
 }
 
 /// A form with only a button, for the item with this `id`.

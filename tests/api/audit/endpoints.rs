@@ -218,6 +218,7 @@ async fn project_settings(recorded: &Recorded) {
     }
     let log = ada.post_json("/api/webhooks/deliveries", &[("project", "docs"), webhook[0]]).await;
     call("/api/webhooks/retry", &[("delivery", id(&log[0]))]).await;
+    call("/api/webhooks/retry-all", &webhook).await;
     call("/api/webhooks/remove", &webhook).await;
 }
 

@@ -148,6 +148,8 @@ async fn settings_exports_and_sessions_leave_one_record_each() {
     let event = vec![("delivery", self::id(&log[0]).to_owned())];
     let (_, record) = recorded(&app, by("/api/webhooks/retry", event)).await;
     assert_eq!((summary(&record), &record.subject), (("ada", "webhook_resend", "docs"), &webhook));
+    let (_, record) = recorded(&app, by("/api/webhooks/retry-all", vec![("webhook", webhook.clone())])).await;
+    assert_eq!((summary(&record), &record.subject), (("ada", "webhook_resend_all", "docs"), &webhook));
     let (_, record) = recorded(&app, by("/api/webhooks/remove", vec![("webhook", webhook.clone())])).await;
     assert_eq!(summary(&record), ("ada", "webhook_remove", "docs"));
 

@@ -37,7 +37,7 @@ async fn webhook_secret_is_shown_once_and_can_be_replaced() {
     let receiver = receiver(ResponseTemplate::new(200)).await;
     let webhook = hooked(&admin, &receiver).await;
     let secret = webhook["secret"].as_str().unwrap();
-    assert!(secret.starts_with("whsec_") && secret.len() == 6 + 43, "{secret}");
+    assert!(secret.starts_with("whsec_") && secret.len() == 6 + 44, "{secret}");
     let listed = admin.post_json("/api/webhooks/list", &[]).await.to_string();
     assert!(listed.contains(id(&webhook)) && !listed.contains("whsec_"), "{listed}");
     test(&admin, &webhook).await;
@@ -49,7 +49,42 @@ async fn webhook_secret_is_shown_once_and_can_be_replaced() {
     assert_ne!(renewed["secret"], webhook["secret"]);
     test(&admin, &webhook).await;
     verified(&heard(&receiver).await[1], renewed["secret"].as_str().unwrap());
+    let request = heard(&receiver).await.remove(1);
+    assert_eq!(signatures(&request)[1], signed(&request, secret));
     assert!(logged(secret).is_empty(), "the secret is in the log");
+}
+
+/// A receiver changes its secret within a day, and accepts every request before and after it.
+#[tokio::test]
+async fn old_secret_signs_beside_the_new_one_for_a_day() {
+    let app = TestApp::with(frozen()).await;
+    let receiver = receiver(ResponseTemplate::new(200)).await;
+    let webhook = hooked(&admin_of(&app).await, &receiver).await;
+    let mut secrets = vec![webhook["secret"].as_str().unwrap().to_owned()];
+    let (hour, day) = (3_600, 24 * 3_600);
+    // Two new secrets within a day: only the last old one signs, a day from then on.
+    for (renews, pause, expected) in
+        [(true, 0, 2), (true, hour, 2), (false, day - 1, 2), (false, 1, 1), (true, day, 2)]
+    {
+        app.clock().advance(Duration::from_secs(pause));
+        let admin = admin_of(&app).await;
+        if renews {
+            let renewed = admin.post_json("/api/webhooks/renew", &[("webhook", id(&webhook))]).await;
+            secrets.insert(0, renewed["secret"].as_str().unwrap().to_owned());
+        }
+        test(&admin, &webhook).await;
+        let requests = heard(&receiver).await;
+        let request = requests.last().unwrap();
+        let all: Vec<String> = secrets.iter().take(expected).map(|secret| signed(request, secret)).collect();
+        assert_eq!(signatures(request), all, "after {pause} s");
+        verified(request, &secrets[0]);
+    }
+    let stored = "SELECT COUNT(*) FROM webhooks WHERE old_secret IS NOT NULL";
+    app.clock().advance(Duration::from_secs(day));
+    app.ledger().trust_clock().await;
+    assert_eq!(app.ledger().count(stored).await, 1);
+    app.state().retention.remove().await.unwrap();
+    assert_eq!(app.ledger().count(stored).await, 0, "an old secret is not stored for ever");
 }
 
 #[tokio::test]

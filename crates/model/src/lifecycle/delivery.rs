@@ -5,6 +5,7 @@ use strum::{IntoStaticStr, VariantArray};
 use crate::audit::Action;
 use crate::job::DeliveryState::{self, Accepted, Cancelled, Queued, Rejected, Sending, Unknown};
 use crate::job::JobState;
+use crate::webhook::{FOLLOW_UP_CANCELLED, FOLLOW_UP_REJECTED, FOLLOW_UP_UNKNOWN};
 
 /// What happens to the delivery of one prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
@@ -95,6 +96,17 @@ impl DeliveryStep {
             | Self::LoseOutcome
             | Self::RejectFollowUp
             | Self::RejectUnsent => None,
+        }
+    }
+
+    /// The webhook event of this step of a follow-up in the state `before`. A sender's late report that the outcome is unknown is not reported, because
+    /// webhooks reported it before.
+    pub const fn follow_up_event(self, before: DeliveryState) -> Option<&'static str> {
+        match self.row().to {
+            Rejected => Some(FOLLOW_UP_REJECTED),
+            Cancelled => Some(FOLLOW_UP_CANCELLED),
+            Unknown if before.is_pending() => Some(FOLLOW_UP_UNKNOWN),
+            _ => None,
         }
     }
 

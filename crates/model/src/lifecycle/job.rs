@@ -37,18 +37,31 @@ impl JobStep {
         }
     }
 
-    /// Whether webhooks report the new state: the step finished the job. A sender's late report is not reported, because
-    /// webhooks reported the unknown outcome before. A person's decision about an unknown outcome is reported.
+    /// Whether webhooks report the new state: the step finished the job or found its unknown outcome, or the platform reports another end than before,
+    /// except that it archived the job. A sender's late report that the outcome is unknown is not reported, because webhooks reported it before.
     pub const fn is_reported(self, before: JobState, after: JobState) -> bool {
         match self {
             Self::GiveUp => true,
-            Self::FirstPrompt(DeliveryStep::MarkAccepted) => !after.is_moving(),
-            Self::FirstPrompt(_) | Self::Response | Self::Poll => before.is_moving() && !after.is_moving(),
+            Self::FirstPrompt(_) => {
+                !after.is_moving() && !matches!((before, after), (JobState::Unknown, JobState::Unknown))
+            }
+            Self::Response | Self::Poll => {
+                !after.is_moving() && (before.is_moving() || before.is_other_end(after))
+            }
         }
     }
 }
 
 impl JobState {
+    /// Whether `after` is another end than this one. Archiving changes no outcome.
+    const fn is_other_end(self, after: Self) -> bool {
+        matches!(
+            (self, after),
+            (Self::Completed | Self::Archived, Self::Failed)
+                | (Self::Failed | Self::Archived, Self::Completed)
+        )
+    }
+
     /// Whether the platform accepted a job in this state.
     pub const fn is_accepted(self) -> bool {
         matches!(self, Self::Active | Self::Completed | Self::Archived | Self::Failed | Self::Other)

@@ -1,10 +1,11 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use strum::VariantArray;
 
 use super::{Attention, DeliveryStep, JobStep, Standing};
 use crate::audit::Action;
 use crate::job::{DeliveryState, JobState, NO_END, NOT_FOUND};
+use crate::webhook::{EVENTS, event};
 
 /// Every step in every state of a delivery: the state after it, or `-` where it is refused.
 const DELIVERIES: &str = "
@@ -123,21 +124,111 @@ fn only_steps_by_people_are_audited() {
     assert_eq!(later.join(" "), words.replace("job_start", "follow_up"));
 }
 
+/// Every step that a job allows, with every status of the platform.
+fn possible_steps() -> Vec<(&'static str, JobStep, JobState, JobState, &'static str)> {
+    let statuses = ["active", "completed", "archived", "failed", "paused", NO_END, NOT_FOUND];
+    let mut possible = Vec::new();
+    for (name, step) in job_steps() {
+        // Only Docket itself uses the statuses of lost jobs.
+        for status in statuses
+            .into_iter()
+            .filter(|status| Standing::is_lost(Some(*status)) == (step == JobStep::GiveUp))
+        {
+            possible.extend(JobState::ALL.into_iter().filter_map(|before| {
+                step.after(Some(before), Some(status)).map(|after| (name, step, before, after, status))
+            }));
+        }
+    }
+    assert!(possible.len() > 100, "{}", possible.len());
+    possible
+}
+
 #[test]
-fn webhooks_report_finished_jobs_and_resolved_deliveries() {
+fn webhooks_report_ends_other_ends_and_found_outcomes() {
     let moving = [JobState::Queued, JobState::Sending, JobState::Active, JobState::Other];
     assert!(JobState::ALL.iter().all(|state| state.is_moving() == moving.contains(state)));
-    for (name, step) in job_steps() {
-        for before in JobState::ALL {
-            for after in JobState::ALL {
-                let expected = match name {
-                    "give_up" => true,
-                    "mark_accepted" => !moving.contains(&after),
-                    _ => moving.contains(&before) && !moving.contains(&after),
-                };
-                assert_eq!(step.is_reported(before, after), expected, "{name}: {before} to {after}");
+    for (name, step, before, after, _) in possible_steps() {
+        let is_new = moving.contains(&before) || (before != after && after != JobState::Archived);
+        let was_found = before == JobState::Unknown && before != after;
+        let expected = name == "give_up" || (!moving.contains(&after) && (is_new || was_found));
+        assert_eq!(step.is_reported(before, after), expected, "{name}: {before} to {after}");
+    }
+}
+
+/// A job in a state, whose last follow-up is in another one.
+fn standing(state: JobState, follow_up: Option<DeliveryState>, bits: u8) -> Standing {
+    Standing {
+        state,
+        is_archived: false,
+        is_dismissed: false,
+        is_resolved: false,
+        has_pull_request: bits & 1 != 0,
+        is_direct: bits & 2 != 0,
+        is_lost: false,
+        has_unknown_delivery: state == JobState::Unknown || follow_up == Some(DeliveryState::Unknown),
+        last_was_rejected: follow_up == Some(DeliveryState::Rejected)
+            || (follow_up.is_none() && state == JobState::Rejected),
+    }
+}
+
+/// With every follow-up, with and without a pull request, in projects with and without them. A job that a person dismissed or archived counts as one
+/// that needed attention before.
+#[test]
+fn every_step_of_a_job_to_needs_attention_is_an_event() {
+    let mut steps_to_attention = BTreeSet::new();
+    let follow_ups: Vec<_> =
+        [None].into_iter().chain(DeliveryState::VARIANTS.iter().copied().map(Some)).collect();
+    for (name, step, before, after, status) in possible_steps() {
+        for (follow_up, bits) in follow_ups.iter().flat_map(|last| (0..4).map(move |bits| (*last, bits))) {
+            let is_lost = step == JobStep::GiveUp;
+            let now = Standing { is_lost, ..standing(after, follow_up, bits) };
+            if standing(before, follow_up, bits).needs_attention() || !now.needs_attention() {
+                continue;
+            }
+            steps_to_attention.insert(name);
+            let reported = step.is_reported(before, after).then(|| event(after, Some(status))).flatten();
+            let event = reported.unwrap_or_else(|| panic!("{name}: {before} to {after}"));
+            assert!(EVENTS.contains(&event), "{event}");
+        }
+    }
+    let expected = ["accept", "give_up", "lose_outcome", "poll", "reject", "reject_unsent", "response"];
+    assert!(steps_to_attention.iter().eq(expected.iter()), "{steps_to_attention:?}");
+}
+
+/// Every step of a follow-up from every state, in a job of every state.
+#[test]
+fn every_step_of_a_follow_up_to_needs_attention_is_an_event() {
+    let mut steps_to_attention = BTreeSet::new();
+    for (step, before) in every_step_of_a_delivery() {
+        let Some(after) = step.after(Some(before)) else { continue };
+        for (state, bits) in JobState::ALL.into_iter().flat_map(|state| (0..4).map(move |bits| (state, bits)))
+        {
+            let needs = |follow_up| standing(state, Some(follow_up), bits).needs_attention();
+            if !needs(before) && needs(after) {
+                steps_to_attention.insert(step.as_str());
+                let event = step.follow_up_event(before);
+                let event = event.unwrap_or_else(|| panic!("{step:?}: {before:?} to {after:?}"));
+                assert!(EVENTS.contains(&event), "{event}");
             }
         }
+    }
+    let expected = ["lose_outcome", "reject", "reject_follow_up", "reject_unsent"];
+    assert!(steps_to_attention.iter().eq(expected.iter()), "{steps_to_attention:?}");
+}
+
+fn every_step_of_a_delivery() -> impl Iterator<Item = (DeliveryStep, DeliveryState)> {
+    let steps = DeliveryStep::VARIANTS.iter().copied();
+    steps.flat_map(|step| DeliveryState::VARIANTS.iter().map(move |before| (step, *before)))
+}
+
+/// A follow-up that is accepted shows in its job, whose end is reported. Every other end is one of its own.
+#[test]
+fn every_other_end_of_a_follow_up_is_an_event_with_its_state() {
+    for (step, before) in every_step_of_a_delivery() {
+        let Some(after) = step.after(Some(before)) else { continue };
+        let is_end = after.has_outcome() && after != DeliveryState::Accepted && after != before;
+        let expected = is_end.then(|| format!("follow_up.{}", after.as_str()));
+        assert_eq!(step.follow_up_event(before), expected.as_deref(), "{step:?} from {before:?}");
     }
 }
 

@@ -1,5 +1,7 @@
 //! The body of a notification and its signature. It contains the prompt's title, never its whole text.
 
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use data_encoding::HEXLOWER;
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::json;
@@ -8,7 +10,7 @@ use sha2::Sha256;
 use base::config::PublicUrl;
 use model::job::{JobState, safe_link};
 use model::pull_request::PullRequestEvent;
-use model::webhook::WebhookKind;
+use model::webhook::{FOLLOW_UP_CANCELLED, FOLLOW_UP_REJECTED, FOLLOW_UP_UNKNOWN, WebhookKind};
 use store::webhooks::events::{DueEvent, EventJob};
 
 const MERGED: &str = PullRequestEvent::Merged.as_str();
@@ -32,18 +34,56 @@ pub(super) fn body(due: &DueEvent, public_url: &PublicUrl) -> String {
                 "published_directly": is_published_directly(job),
                 "url": url(due, job, public_url),
             })),
+            "follow_up": due.follow_up.as_ref().map(|follow_up| json!({
+                "id": follow_up.id,
+                "number": follow_up.number,
+                "state": due.event.strip_prefix("follow_up."),
+            })),
         }),
         WebhookKind::Slack => json!({ "text": text(due, public_url) }),
     };
     message.to_string()
 }
 
-/// `v1=` and the HMAC-SHA-256 of `timestamp.body` in hexadecimal, with the characters of the secret as key.
-pub(super) fn signature(secret: &str, timestamp: i64, body: &str) -> String {
+/// The start of every secret. The rest is its key in Base64.
+pub(super) const SECRET_PREFIX: &str = "whsec_";
+
+/// One attempt to deliver an event, as it is signed.
+#[derive(Clone, Copy)]
+pub(super) struct Signed<'a> {
+    pub(super) id: &'a str,
+    /// The time of the attempt, in Unix seconds.
+    pub(super) timestamp: i64,
+    pub(super) body: &'a str,
+}
+
+impl Signed<'_> {
+    /// `v1=` and the HMAC-SHA-256 of `timestamp.body` in hexadecimal, with the characters of the secret as key.
+    pub(super) fn signature(self, secret: &str) -> String {
+        let message = format!("{}.{}", self.timestamp, self.body);
+        format!("v1={}", HEXLOWER.encode(&hmac(secret.as_bytes(), &message)))
+    }
+
+    /// The header of Standard Webhooks: for each secret, `v1,` and the HMAC-SHA-256 of `id.timestamp.body` in Base64.
+    pub(super) fn standard_signatures<'a>(self, secrets: impl IntoIterator<Item = &'a str>) -> String {
+        let message = format!("{}.{}.{}", self.id, self.timestamp, self.body);
+        let signature = |secret| format!("v1,{}", STANDARD.encode(hmac(&key(secret), &message)));
+        secrets.into_iter().map(signature).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The key of a secret. Those of earlier versions are in the Base64 of URLs and have no padding.
+fn key(secret: &str) -> Vec<u8> {
+    let text = secret.strip_prefix(SECRET_PREFIX).unwrap_or(secret);
+    let text = text.trim_end_matches('=').replace('-', "+").replace('_', "/");
+    STANDARD_NO_PAD.decode(text).unwrap_or_else(|_| secret.as_bytes().to_vec())
+}
+
+fn hmac(key: &[u8], message: &str) -> Vec<u8> {
     // HMAC accepts keys of any length, so this never fails.
-    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret.as_bytes()) else { return String::new() };
-    mac.update(format!("{timestamp}.{body}").as_bytes());
-    format!("v1={}", HEXLOWER.encode(&mac.finalize().into_bytes()))
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { return Vec::new() };
+    mac.update(message.as_bytes());
+    mac.finalize().into_bytes().to_vec()
 }
 
 fn url(due: &DueEvent, job: &EventJob, public_url: &PublicUrl) -> String {
@@ -61,6 +101,9 @@ fn text(due: &DueEvent, public_url: &PublicUrl) -> String {
         return format!("Test from Docket for the project {}: it works.", due.project);
     };
     let outcome = match (job.state, due.event.as_str()) {
+        (_, FOLLOW_UP_REJECTED) => "Follow-up not accepted",
+        (_, FOLLOW_UP_CANCELLED) => "Follow-up cancelled",
+        (_, FOLLOW_UP_UNKNOWN) => "Needs attention, outcome of a follow-up unknown",
         (_, MERGED) => "Pull request merged",
         (_, CLOSED) => "Pull request closed",
         (_, STALE) => "Pull request waits for somebody",
@@ -70,6 +113,7 @@ fn text(due: &DueEvent, public_url: &PublicUrl) -> String {
         (JobState::Failed, _) => "Failed",
         (JobState::Archived, _) => "Archived",
         (JobState::Rejected, _) => "Not started",
+        (JobState::Cancelled, _) => "Cancelled",
         (JobState::Unknown, _) => "Needs attention, outcome unknown",
         (_, "job.not_found") => "No longer found",
         _ => "No end after 3 days",
@@ -100,9 +144,23 @@ mod tests {
     #[test]
     fn signature_matches_the_output_of_openssl() {
         // printf '%s' '1700000000.{"a":1}' | openssl dgst -sha256 -hmac 'whsec_test'
+        let signed = Signed { id: "e", timestamp: 1_700_000_000, body: "{\"a\":1}" };
         assert_eq!(
-            signature("whsec_test", 1_700_000_000, "{\"a\":1}"),
+            signed.signature("whsec_test"),
             "v1=38877139021993b830af32feea6e18a8da83eb2f6e49ee50bd9e4cf4ca4d3789"
+        );
+    }
+
+    /// The values of the tests of the library `standardwebhooks` 1.1 for Python, which verifies the result.
+    #[test]
+    fn standard_signatures_match_those_of_the_library() {
+        let (secret, other) =
+            ("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_-_8oP5r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKY");
+        let body = "{\"test\": 2432232314}";
+        let signed = Signed { id: "msg_p5jXN8AQM9LWM0D4loKWxJek", timestamp: 1_614_265_330, body };
+        assert_eq!(
+            signed.standard_signatures([secret, other]),
+            "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE= v1,2LXaFXKOalcbk4D2U1Da7lWCp6cNgqYEjcN40PBdlrE="
         );
     }
 

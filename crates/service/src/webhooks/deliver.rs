@@ -7,6 +7,7 @@ use rand::Rng;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use tracing::Instrument;
 
+use super::body::Signed;
 use super::{Webhooks, body};
 use base::traces;
 use base::turns::Turn;
@@ -135,16 +136,27 @@ impl Webhooks {
     }
 }
 
-/// The headers of Docket's JSON; other formats have none.
+/// The secrets that sign at `now`, the newest first.
+fn secrets(due: &DueEvent, now: Timestamp) -> impl Iterator<Item = &str> {
+    let old = due.old_secret.as_ref().filter(|(_, until)| now < *until);
+    [due.secret.as_str()].into_iter().chain(old.map(|(secret, _)| secret.as_str()))
+}
+
+/// The headers of Docket's JSON; other formats have none. Those of Standard Webhooks have a signature of each secret. `Docket-Signature` is older, and
+/// receivers compare it as a whole: it has that of the newest secret only.
 fn headers(due: &DueEvent, now: Timestamp, body: &str) -> HeaderMap {
     let mut headers = HeaderMap::new();
     if due.kind == WebhookKind::Json {
-        let seconds = now.as_millis().div_euclid(1000);
+        let (id, timestamp) = (due.id.to_string(), now.as_millis().div_euclid(1000));
+        let signed = Signed { id: &id, timestamp, body };
         for (name, value) in [
             ("docket-event", due.event.clone()),
-            ("docket-delivery", due.id.to_string()),
-            ("docket-timestamp", seconds.to_string()),
-            ("docket-signature", body::signature(&due.secret, seconds, body)),
+            ("docket-delivery", id.clone()),
+            ("docket-timestamp", timestamp.to_string()),
+            ("docket-signature", signed.signature(&due.secret)),
+            ("webhook-id", id.clone()),
+            ("webhook-timestamp", timestamp.to_string()),
+            ("webhook-signature", signed.standard_signatures(secrets(due, now))),
         ] {
             if let Ok(value) = HeaderValue::from_str(&value) {
                 headers.insert(HeaderName::from_static(name), value);

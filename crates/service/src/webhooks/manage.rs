@@ -1,9 +1,10 @@
 //! Administration of webhooks: adding, changing, testing, and their delivery logs.
 
 use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::engine::general_purpose::STANDARD;
 
 use super::Webhooks;
+use super::body::SECRET_PREFIX;
 use super::deliver::leased;
 use clients::webhook::address;
 use model::error::AppError;
@@ -11,12 +12,16 @@ use model::id::{ProjectId, WebhookId};
 use model::webhook::{NewSecret, WebhookDelivery, WebhookKind, Webhooks as Listed};
 use store::Authority;
 use store::StoreError;
+use store::webhooks::events::RevivedEvents;
 
 impl Webhooks {
     /// All webhooks, without the secret parts of their URLs.
     pub async fn list(&self) -> Result<Listed, AppError> {
         let mut webhooks = self.store.webhooks().await?;
+        let undelivered = self.store.undelivered_events(self.clock.now()).await?;
         for webhook in &mut webhooks {
+            let events = undelivered.iter().find(|(id, _)| *id == webhook.id);
+            webhook.failed = events.map_or(0, |(_, events)| *events);
             webhook.address = address::shown(&webhook.address, webhook.kind);
         }
         Ok(Listed { webhooks, next: None })
@@ -37,7 +42,7 @@ impl Webhooks {
         Ok(NewSecret { id, secret })
     }
 
-    /// Creates a new secret and stops using the old one.
+    /// Creates a new secret. The old one signs, too, for a day.
     pub async fn renew(&self, by: Authority<'_>, webhook: &WebhookId) -> Result<NewSecret, AppError> {
         let secret = new_secret();
         found(self.store.set_webhook_secret(by, webhook, &secret).await)?;
@@ -83,6 +88,18 @@ impl Webhooks {
         self.tried(event).await
     }
 
+    /// Sends all events of a webhook again that were not delivered, the oldest first. Returns how many there are.
+    pub async fn send_all_again(&self, by: Authority<'_>, webhook: &WebhookId) -> Result<u64, AppError> {
+        match self.store.revive_undelivered(by, webhook).await? {
+            RevivedEvents::Revived(events) => {
+                self.delivered.notify_one();
+                Ok(events)
+            }
+            RevivedEvents::Disabled => Err(AppError::conflict("This webhook is disabled. Enable it first.")),
+            RevivedEvents::NoSuchWebhook => Err(missing()),
+        }
+    }
+
     async fn tried(&self, event: &WebhookId) -> Result<(WebhookId, WebhookDelivery), AppError> {
         self.deliver_now(event).await.map_err(|error| {
             tracing::error!(%event, error = format!("{error:#}"), "a webhook delivery failed");
@@ -92,9 +109,9 @@ impl Webhooks {
     }
 }
 
-/// 256 random bits.
+/// 256 random bits, as Standard Webhooks writes them.
 fn new_secret() -> String {
-    format!("whsec_{}", URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>()))
+    format!("{SECRET_PREFIX}{}", STANDARD.encode(rand::random::<[u8; 32]>()))
 }
 
 fn found(found: Result<bool, StoreError>) -> Result<(), AppError> {

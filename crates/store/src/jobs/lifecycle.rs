@@ -22,7 +22,7 @@ use super::job;
 use super::messages::{self, Intent, SELECT_INTENT, last_rank};
 use crate::dialect::select::sql_list;
 use crate::webhooks::events;
-use crate::{StoreError, audit};
+use crate::{StoreError, audit, word};
 use model::audit::{Actor, AuditEvent};
 use model::id::JobId;
 use model::job::{DeliveryState, JobState, Reason, ReasonCode, RemoteJob, TimelineState};
@@ -145,6 +145,7 @@ async fn apply_one(
     transition: &Transition<'_>,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
+    let report = follow_up_event(tx, delivery, transition).await?;
     if !set_delivery(tx, delivery, transition, now).await? {
         return Ok(false);
     }
@@ -185,11 +186,31 @@ async fn apply_one(
         }
         events::job_finished(tx, job, now).await?;
     }
+    if let Some(event) = report {
+        events::follow_up_ended(tx, delivery, event, now).await?;
+    }
     if let (Some(action), Some(by)) = (transition.step.audit(delivery.position), transition.by) {
         let event = AuditEvent::new(action).in_project(&delivery.project).on(job);
         audit::record(tx, by, &event, now).await?;
     }
     Ok(true)
+}
+
+/// The webhook event of a step of a follow-up. It depends on the stored state: another process may have changed it.
+async fn follow_up_event(
+    tx: &mut Transaction<'static, Any>,
+    delivery: &Intent,
+    transition: &Transition<'_>,
+) -> Result<Option<&'static str>, StoreError> {
+    let is_reportable = transition.step.follow_up_event(DeliveryState::Sending).is_some();
+    if delivery.position == 0 || !is_reportable {
+        return Ok(None);
+    }
+    let row = sqlx::query("SELECT state FROM messages WHERE id = $1")
+        .bind(&delivery.message_id)
+        .fetch_one(&mut **tx)
+        .await?;
+    Ok(transition.step.follow_up_event(word(&row, "state")?))
 }
 
 /// Compares and sets the state of a delivery. A sender's *unknown* may replace that of another process, whose reason differs.

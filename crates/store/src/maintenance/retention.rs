@@ -40,11 +40,19 @@ pub enum Leftovers {
     ApiTokens,
     /// With the accounts that nobody used. An invitation on hold of a used account stays: only an administrator decides about it.
     Invitations,
+    /// Those that were not delivered.
+    WebhookEvents,
 }
 
 impl Leftovers {
-    pub const ALL: [Self; 5] =
-        [Self::Drafts, Self::SetupLinks, Self::PasswordLinks, Self::ApiTokens, Self::Invitations];
+    pub const ALL: [Self; 6] = [
+        Self::Drafts,
+        Self::SetupLinks,
+        Self::PasswordLinks,
+        Self::ApiTokens,
+        Self::Invitations,
+        Self::WebhookEvents,
+    ];
 
     /// The name of the table.
     pub const fn table(self) -> &'static str {
@@ -58,6 +66,13 @@ impl Leftovers {
             Self::PasswordLinks => ("password_links", "user_id", "expires_at < $1", 100),
             Self::ApiTokens => ("api_tokens", "id", "(expires_at < $1 OR revoked_at < $1)", 100),
             Self::Invitations => ("invitations", "user_id", "expires_at < $1", 20),
+            // $1 is 90 days ago, and these are stored for 30 days.
+            Self::WebhookEvents => (
+                "webhook_deliveries",
+                "id",
+                "outcome = 'given_up' AND next_try_at IS NULL AND at < $1 + 5184000000",
+                100,
+            ),
         };
         Rule { table, key, old, at_once, area: Area::Ledger }
     }

@@ -5,18 +5,44 @@ use sqlx::{Any, Row, Transaction};
 
 use crate::dialect::select::{bind_projects, sql_placeholders};
 use crate::jobs::job;
-use crate::{Authority, Change, Store, StoreError, audit, instant, new_id, optional_instant, word};
+use crate::jobs::messages::Intent;
+use crate::{
+    Authority, Change, Store, StoreError, audit, instant, new_id, optional_instant, optional_word, word,
+};
 use base::work::Work;
 use model::audit::{Action, Actor, AuditEvent};
-use model::id::{JobId, ProjectId, WebhookId};
+use model::id::{JobId, MessageId, ProjectId, WebhookId};
 use model::job::{Job, JobState, title};
 use model::pull_request::PullRequestEvent;
 use model::time::Timestamp;
 use model::user::Project;
-use model::webhook::{TEST_EVENT, TITLE_MAX_CHARS, WebhookDelivery, WebhookKind, WebhookOutcome, event};
+use model::webhook::{
+    EVENT_DAYS, TEST_EVENT, TITLE_MAX_CHARS, WebhookDelivery, WebhookKind, WebhookOutcome, event,
+};
 
-/// The number of finished events that are stored per webhook.
+/// The number of finished events that are stored per webhook, whatever their outcome.
 const FINISHED_MAX: i64 = 50;
+
+/// The number of undelivered events that are stored per webhook, the newest ones of [`EVENT_DAYS`].
+const UNDELIVERED_MAX: i64 = 5_000;
+
+/// An expression: whether a row is an event that can be sent again with all others. The argument is a placeholder for the first time that counts.
+pub(super) fn is_undelivered(since: &str) -> String {
+    format!("outcome = 'given_up' AND next_try_at IS NULL AND event <> '{TEST_EVENT}' AND at >= {since}")
+}
+
+/// An expression: the id of the last of so many newest events of the webhook `$1`, or a lower one if it has fewer.
+fn newest(events: i64) -> String {
+    let last = events - 1;
+    format!(
+        "COALESCE((SELECT id FROM webhook_deliveries WHERE webhook_id = $1 ORDER BY id DESC LIMIT 1 OFFSET {last}), '')"
+    )
+}
+
+/// The first time of the events that are stored.
+pub(super) fn stored_since(now: Timestamp) -> Timestamp {
+    now.plus_seconds(-i64::from(EVENT_DAYS) * 86_400)
+}
 
 /// A due event, with the URL and format for its delivery.
 #[derive(Clone)]
@@ -27,10 +53,14 @@ pub struct DueEvent {
     pub kind: WebhookKind,
     pub address: String,
     pub secret: String,
+    /// The secret before, and until when it signs, too.
+    pub old_secret: Option<(String, Timestamp)>,
     pub event: String,
     pub at: Timestamp,
     /// `None` for a test.
     pub job: Option<EventJob>,
+    /// The follow-up of the job that it is about.
+    pub follow_up: Option<EventFollowUp>,
     /// Attempts so far.
     pub attempts: i64,
     planned_at: i64,
@@ -48,6 +78,23 @@ pub struct EventJob {
     pub is_direct: bool,
 }
 
+/// The follow-up that an event is about.
+#[derive(Clone)]
+pub struct EventFollowUp {
+    pub id: MessageId,
+    /// 1 for the first one of its job.
+    pub number: i64,
+}
+
+/// The result of sending all events again that were not delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RevivedEvents {
+    NoSuchWebhook,
+    /// The webhook gets no events.
+    Disabled,
+    Revived(u64),
+}
+
 /// The result of one attempt.
 pub struct WebhookAttempt {
     pub outcome: WebhookOutcome,
@@ -56,7 +103,7 @@ pub struct WebhookAttempt {
     pub next_try_at: Option<Timestamp>,
 }
 
-const SELECT_DUE: &str = "SELECT e.*, w.project, w.kind, w.url, w.secret,
+const SELECT_DUE: &str = "SELECT e.*, w.project, w.kind, w.url, w.secret, w.old_secret, w.old_secret_until,
          (SELECT COUNT(*) FROM direct_projects d WHERE d.project = w.project AND d.is_direct = 1) AS is_direct
      FROM webhook_deliveries e JOIN webhooks w ON w.id = e.webhook_id";
 
@@ -67,7 +114,17 @@ pub(crate) async fn job_finished(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let of_job = |job: &Job| event(job.state, job.remote.as_ref().map(|remote| remote.status.as_str()));
-    insert(tx, job, of_job, now).await
+    insert(tx, job, of_job, None, now).await
+}
+
+/// Inserts one event for each enabled webhook of the project of a follow-up that ended without being accepted.
+pub(crate) async fn follow_up_ended(
+    tx: &mut Transaction<'static, Any>,
+    follow_up: &Intent,
+    event: &'static str,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    insert(tx, &follow_up.job, |_| Some(event), Some(follow_up), now).await
 }
 
 /// Inserts one event for each enabled webhook of the project of `job`, whose pull request has changed.
@@ -77,7 +134,7 @@ pub(crate) async fn pull_request_changed(
     event: PullRequestEvent,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    insert(tx, job, |_| Some(event.as_str()), now).await
+    insert(tx, job, |_| Some(event.as_str()), None, now).await
 }
 
 /// `event`: `None` if nothing is to be reported.
@@ -85,6 +142,7 @@ async fn insert(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,
     event: impl Fn(&Job) -> Option<&'static str>,
+    follow_up: Option<&Intent>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let webhooks: Vec<String> = sqlx::query_scalar(
@@ -109,8 +167,8 @@ async fn insert(
     for webhook in webhooks {
         sqlx::query(
             "INSERT INTO webhook_deliveries
-             (id, webhook_id, event, at, job_id, title, author, job_state, pr_link, outcome, attempts, next_try_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'waiting', 0, $4)",
+             (id, webhook_id, event, at, job_id, title, author, job_state, pr_link, follow_up, position, outcome, attempts, next_try_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'waiting', 0, $4)",
         )
         .bind(new_id())
         .bind(webhook)
@@ -121,6 +179,8 @@ async fn insert(
         .bind(&job.author)
         .bind(job.state.as_str())
         .bind(pr_link)
+        .bind(follow_up.map(|follow_up| follow_up.message_id.as_str()))
+        .bind(follow_up.map(|follow_up| follow_up.position))
         .execute(&mut **tx)
         .await?;
     }
@@ -175,6 +235,39 @@ impl Store {
         .await?;
         record_sending(&mut tx, Action::WebhookResend, id, &by, now).await?;
         Ok(tx.commit().await?)
+    }
+
+    /// Makes all undelivered events of a webhook pending again. They are due at once. [`Store::due_events`] returns them one by one, the oldest first.
+    pub async fn revive_undelivered(
+        &self,
+        by: Authority<'_>,
+        webhook: &WebhookId,
+    ) -> Result<RevivedEvents, StoreError> {
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
+        let row = sqlx::query("SELECT project, disabled_at FROM webhooks WHERE id = $1")
+            .bind(webhook.as_str())
+            .fetch_optional(&mut *tx)
+            .await?;
+        let Some(row) = row else { return Ok(RevivedEvents::NoSuchWebhook) };
+        if row.try_get::<Option<i64>, _>("disabled_at")?.is_some() {
+            return Ok(RevivedEvents::Disabled);
+        }
+        let revive = format!(
+            "UPDATE webhook_deliveries SET outcome = 'waiting', attempts = 0, next_try_at = $2, status = NULL, note = NULL
+             WHERE webhook_id = $1 AND {}",
+            is_undelivered("$3")
+        );
+        let revived = sqlx::query(sqlx::AssertSqlSafe(revive))
+            .bind(webhook.as_str())
+            .bind(now.as_millis())
+            .bind(stored_since(now).as_millis())
+            .execute(&mut *tx)
+            .await?
+            .rows_affected();
+        let event = AuditEvent::new(Action::WebhookResendAll).in_project(&word(&row, "project")?).on(webhook);
+        audit::record(&mut tx, &by, &event.with_detail(format!("{revived} events")), now).await?;
+        tx.commit().await?;
+        Ok(RevivedEvents::Revived(revived))
     }
 
     /// The oldest due event of each webhook of `projects`. A plan later than `latest` was made before a clock rollback, and counts as due.
@@ -242,14 +335,17 @@ impl Store {
         .bind(attempt.next_try_at.map(Timestamp::as_millis))
         .execute(self.write(work).statement())
         .await?;
-        sqlx::query(
-            "DELETE FROM webhook_deliveries WHERE webhook_id = $1 AND next_try_at IS NULL AND id NOT IN (
-                 SELECT id FROM webhook_deliveries WHERE webhook_id = $1 ORDER BY id DESC LIMIT $2)",
-        )
-        .bind(due.webhook.as_str())
-        .bind(FINISHED_MAX)
-        .execute(self.write(work).statement())
-        .await?;
+        let old = format!(
+            "DELETE FROM webhook_deliveries WHERE webhook_id = $1 AND next_try_at IS NULL AND id < {} AND NOT ({} AND id >= {})",
+            newest(FINISHED_MAX),
+            is_undelivered("$2"),
+            newest(UNDELIVERED_MAX)
+        );
+        sqlx::query(sqlx::AssertSqlSafe(old))
+            .bind(due.webhook.as_str())
+            .bind(stored_since(work.now()).as_millis())
+            .execute(self.write(work).statement())
+            .await?;
         Ok(())
     }
 
@@ -303,9 +399,11 @@ fn due_event(row: &AnyRow) -> Result<DueEvent, StoreError> {
         kind: word(row, "kind")?,
         address: row.try_get("url")?,
         secret: row.try_get("secret")?,
+        old_secret: old_secret(row)?,
         event: row.try_get("event")?,
         at: instant(row, "at")?,
         job: job.map(|_| event_job(row)).transpose()?,
+        follow_up: event_follow_up(row)?,
         attempts: row.try_get("attempts")?,
         planned_at: row.try_get("next_try_at")?,
     })
@@ -320,6 +418,16 @@ fn event_job(row: &AnyRow) -> Result<EventJob, StoreError> {
         pr_link: row.try_get("pr_link")?,
         is_direct: row.try_get::<i64, _>("is_direct")? > 0,
     })
+}
+
+fn event_follow_up(row: &AnyRow) -> Result<Option<EventFollowUp>, StoreError> {
+    let Some(id) = optional_word(row, "follow_up")? else { return Ok(None) };
+    Ok(Some(EventFollowUp { id, number: row.try_get("position")? }))
+}
+
+fn old_secret(row: &AnyRow) -> Result<Option<(String, Timestamp)>, StoreError> {
+    let secret: Option<String> = row.try_get("old_secret")?;
+    Ok(secret.zip(optional_instant(row, "old_secret_until")?))
 }
 
 /// Records that a person triggered the delivery of an event, if the event exists.

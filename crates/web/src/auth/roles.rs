@@ -185,6 +185,7 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
             "/api/webhooks/remove",
             "/api/webhooks/renew",
             "/api/webhooks/retry",
+            "/api/webhooks/retry-all",
             "/api/webhooks/test",
         ],
     ),

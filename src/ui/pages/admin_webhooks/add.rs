@@ -46,7 +46,7 @@ pub(super) fn form(projects: Vec<Project>, refused: Option<&FlashMessage>) -> An
                     aria-describedby="address-hint"
                 />
                 <p class="hint" id="address-hint">
-                    "Docket sends each job that is completed, failed, archived, not accepted or no longer tracked: its title, author, state and links."
+                    "Docket sends each job that ends, is cancelled or needs attention, and each follow-up that is cancelled or not accepted: its title, author, state and links."
                 </p>
                 {submit_button("Add webhook")}
             </form>

@@ -5,8 +5,11 @@ use leptos::server_fn::ServerFn;
 
 use super::button;
 use super::log::outcome;
-use crate::api::webhooks::{DisableWebhook, EnableWebhook, RemoveWebhook, RenewWebhook, TestWebhook};
+use crate::api::webhooks::{
+    DisableWebhook, EnableWebhook, RemoveWebhook, RenewWebhook, RetryAllDeliveries, TestWebhook,
+};
 use crate::ui::components::form::confirm;
+use crate::ui::components::localized::counted;
 use crate::ui::components::table::{ACTIONS, table};
 use crate::ui::components::time::ago;
 use model::links;
@@ -40,16 +43,24 @@ fn row(webhook: Webhook, chosen: Option<&str>) -> AnyView {
     };
     let renew = (webhook.kind == WebhookKind::Json).then(|| {
         let form = form(RenewWebhook::PATH, "Create new secret");
-        confirm("New secret…", view! { <p class="hint">"The old secret stops working."</p> {form} })
+        let hint = "The old secret signs, too, for 24 hours.";
+        confirm("New secret…", view! { <p class="hint">{hint}</p> {form} })
     });
     let form_to_remove = form(RemoveWebhook::PATH, "Delete webhook");
     let remove =
         confirm("Delete…", view! { <p class="hint">"This also deletes its log."</p> {form_to_remove} });
+    let again =
+        (webhook.enabled && webhook.failed > 0).then(|| form(RetryAllDeliveries::PATH, "Send all again"));
+    let failed = (webhook.failed > 0).then(|| {
+        let events = counted(webhook.failed.into(), "event not delivered", "events not delivered");
+        view! { <br /> <span class="soft">{events}</span> }
+    });
     let is_shown = (chosen == Some(id.as_str())).then_some("true");
     let actions = view! {
         <div class="actions">
             <a class="button" href=links::webhook_log(&id) aria-current=is_shown>"Log"</a>
             {form(TestWebhook::PATH, "Send a test")}
+            {again}
             {switch}
             {renew}
             {remove}
@@ -60,7 +71,7 @@ fn row(webhook: Webhook, chosen: Option<&str>) -> AnyView {
             <th scope="row">{webhook.address} " " <span class="faint">{kind}</span></th>
             <td data-label="Project">{webhook.project.to_string()}</td>
             <td data-label="State">{state}</td>
-            <td data-label="Last event"><span>{last}</span></td>
+            <td data-label="Last event"><span>{last} {failed}</span></td>
             <td>{actions}</td>
         </tr>
     }

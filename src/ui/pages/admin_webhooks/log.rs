@@ -22,7 +22,9 @@ pub(super) fn log(events: Vec<WebhookDelivery>, project: String) -> AnyView {
         <section class="group">
             <h2>"Log"</h2>
             {body}
-            <p class="faint">"The last 50 events. An event that is sent twice has the same id."</p>
+            <p class="faint">
+                "The last 50 events. An event that is sent twice has the same id. Events that were not delivered are stored for 30 days, and can be sent again."
+            </p>
         </section>
     }
     .into_any()
