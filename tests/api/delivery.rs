@@ -164,7 +164,7 @@ async fn a_follow_up_ends(app: &TestApp, operator: &Browser, job: &Value, state:
     assert_eq!((&followed["state"], &followed["remote"]), (&job["state"], &job["remote"]), "{name}");
     assert_eq!(operator.follow_up(job, &prompt, &sent).await.json(), followed, "{name}");
     assert_eq!(operator.draft(Some(job)).await, "", "{name}");
-    assert_eq!(app.upstream.requests().await.len(), 1, "{name}");
+    assert_eq!(app.upstream.posts().await.len(), 1, "{name}");
 }
 
 /// Checks that a reason is a readable sentence, without markup or internal errors.
@@ -334,7 +334,7 @@ async fn truncated_follow_up_response_is_unknown_and_sent_once() {
         let followed = operator.follow_up(&job, "And more", &intent()).await.json();
         assert_eq!(followed["follow_ups"][0]["state"], "unknown", "{name}");
         assert_eq!(followed["state"], "active", "{name}");
-        assert_eq!(upstream.requests(), 2, "{name}");
+        assert_eq!(upstream.posts(), 2, "{name}");
     });
     join_all(cases).await;
 }

@@ -69,7 +69,7 @@ async fn crash_during_a_follow_up_leaves_it_unknown() {
     assert_eq!((&read["state"], &read["follow_ups"][0]["state"]), (&json!("active"), &json!("unknown")));
     assert_eq!(operator.follow_up(&job, "And more", &sent).await.json(), read);
     nothing_is_left_to_send(&app).await;
-    assert_eq!(upstream.requests(), 2);
+    assert_eq!(upstream.posts(), 2);
 }
 
 /// The projects of [`Settings::default`].

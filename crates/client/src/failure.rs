@@ -14,7 +14,7 @@ use model::error::ErrorCode;
 /// The codes of prompts that Docket sends later, if they may be queued.
 const BUDGET_SPENT: &str = ErrorCode::BudgetSpent.as_str();
 const UPSTREAM_FAILED: &str = ErrorCode::UpstreamFailed.as_str();
-const NO_CREDITS: &str = "no_credits";
+const NO_CREDITS: &str = ErrorCode::NoCredits.as_str();
 
 /// A failed attempt, or after the last attempt, the failed request.
 pub(super) struct Failure {

@@ -23,6 +23,7 @@ pub(crate) enum Act {
 pub(crate) struct RawUpstream {
     address: SocketAddr,
     requests: Arc<AtomicUsize>,
+    posts: Arc<AtomicUsize>,
 }
 
 impl RawUpstream {
@@ -30,15 +31,15 @@ impl RawUpstream {
     pub(crate) fn start(script: impl Fn(usize) -> Act + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let requests = Arc::new(AtomicUsize::new(0));
-        let (count, script) = (requests.clone(), Arc::new(script));
+        let [requests, posts] = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
+        let (counts, script) = ([requests.clone(), posts.clone()], Arc::new(script));
         thread::spawn(move || {
             for stream in listener.incoming() {
-                let (count, script) = (count.clone(), script.clone());
-                thread::spawn(move || converse(stream.unwrap(), &count, &*script));
+                let (counts, script) = (counts.clone(), script.clone());
+                thread::spawn(move || converse(stream.unwrap(), &counts, &*script));
             }
         });
-        Self { address, requests }
+        Self { address, requests, posts }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -49,11 +50,17 @@ impl RawUpstream {
     pub(crate) fn requests(&self) -> usize {
         self.requests.load(Ordering::SeqCst)
     }
+
+    /// Those that send a prompt.
+    pub(crate) fn posts(&self) -> usize {
+        self.posts.load(Ordering::SeqCst)
+    }
 }
 
-fn converse(mut stream: TcpStream, count: &AtomicUsize, script: &dyn Fn(usize) -> Act) {
-    while read_request(&mut stream).is_some() {
-        match script(count.fetch_add(1, Ordering::SeqCst)) {
+fn converse(mut stream: TcpStream, [requests, posts]: &[Arc<AtomicUsize>; 2], script: &dyn Fn(usize) -> Act) {
+    while let Some(request) = read_request(&mut stream) {
+        posts.fetch_add(usize::from(request.starts_with(b"POST ")), Ordering::SeqCst);
+        match script(requests.fetch_add(1, Ordering::SeqCst)) {
             Act::Send(bytes) => stream.write_all(&bytes).unwrap(),
             Act::HangUp(bytes) => {
                 stream.write_all(&bytes).unwrap();

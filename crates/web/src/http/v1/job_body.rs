@@ -17,7 +17,7 @@ pub(super) struct JobBody {
     #[schema(inline)]
     state: JobState,
     /// Whether nothing happens to it any more without a person: its state is final, or Docket stopped tracking it, and no follow-up is pending or was
-    /// just accepted.
+    /// just accepted, or may have been.
     ended: bool,
     /// What an archived job was before: `completed` or `failed`; `null` in other states, or if Docket saw no outcome.
     #[schema(inline)]
