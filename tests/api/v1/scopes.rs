@@ -26,7 +26,10 @@ async fn changes_show_no_text_to_a_token_without_reading() {
     let job = olga.create(SECRET, &intent()).await.json();
     let id = job["id"].as_str().unwrap();
     let writer = Script::with(&app, &[("scopes", "jobs:write")]).await;
-    let changing = endpoints(&description(&app).await).into_iter().filter(|(method, _)| method != "GET");
+    // Batches have a test of their own.
+    let changing = endpoints(&description(&app).await)
+        .into_iter()
+        .filter(|(method, path)| method != "GET" && !path.contains("/batches"));
     let mut changed = 0;
     for (number, (method, path)) in changing.enumerate() {
         let path = path.trim_start_matches("/api/v1").replace("{project}", "docs").replace("{job}", id);

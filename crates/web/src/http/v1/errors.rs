@@ -45,6 +45,9 @@ pub(super) struct ChangeErrors;
 /// The errors of endpoints that send a prompt.
 pub(super) struct PromptErrors;
 
+/// The errors of the endpoint that starts a batch.
+pub(super) struct BatchErrors;
+
 impl IntoResponses for ReadErrors {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
         responses(&[])
@@ -96,6 +99,21 @@ impl IntoResponses for PromptErrors {
             ErrorCode::TooManyUnsent,
             ErrorCode::UpstreamFailed,
             ErrorCode::UpstreamSlow,
+        ])
+    }
+}
+
+impl IntoResponses for BatchErrors {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        responses(&[
+            ErrorCode::IdempotencyKeyRequired,
+            ErrorCode::TooSlow,
+            ErrorCode::UnfilledPlaceholder,
+            ErrorCode::TooLarge,
+            ErrorCode::UnsupportedMediaType,
+            ErrorCode::IntentReused,
+            ErrorCode::QueueFull,
+            ErrorCode::TooManyUnsent,
         ])
     }
 }

@@ -428,7 +428,7 @@ impl TemplateOfJob {
     }
 
     /// Its id.
-    async fn find(&self, jobs: &Jobs, project: &ProjectId) -> Result<TemplateId, AppError> {
+    pub(super) async fn find(&self, jobs: &Jobs, project: &ProjectId) -> Result<TemplateId, AppError> {
         match (&self.id, &self.name) {
             (Some(id), None) => id.parse().map_err(in_field("template.id")),
             (None, Some(name)) => jobs.template_named(project, name).await,
@@ -462,7 +462,7 @@ fn pages(jobs: &Jobs, project: &ProjectId, texts: &[String]) -> Result<Pages, Ap
 }
 
 /// The error of a field.
-fn in_field<E: Into<AppError>>(field: &'static str) -> impl Fn(E) -> AppError {
+pub(super) fn in_field<E: Into<AppError>>(field: &'static str) -> impl Fn(E) -> AppError {
     move |error| {
         let error = error.into();
         match error.code {
@@ -505,7 +505,7 @@ pub(super) async fn find(
 }
 
 /// The project, if the token permits reading its jobs.
-fn readable(caller: &TokenCaller, project: &str) -> Result<ProjectId, Problem> {
+pub(super) fn readable(caller: &TokenCaller, project: &str) -> Result<ProjectId, Problem> {
     caller.needs(Scope::JobsRead)?;
     caller.project(project)
 }
@@ -611,7 +611,7 @@ fn head(is_pending: bool, job: &Job) -> (StatusCode, [(HeaderName, String); 1]) 
 }
 
 /// The header of the response to a repeated request.
-fn replayed(is_replay: bool) -> AppendHeaders<Option<(HeaderName, &'static str)>> {
+pub(super) fn replayed(is_replay: bool) -> AppendHeaders<Option<(HeaderName, &'static str)>> {
     AppendHeaders(is_replay.then_some((REPLAYED_HEADER, "true")))
 }
 

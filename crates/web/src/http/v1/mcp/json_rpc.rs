@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
-use super::input::{accepts_json, is_json};
+use crate::http::v1::input::{accepts_json, is_json};
 use crate::request::problem::{OwnFormat, Problem};
 use model::error::ErrorCode as AppErrorCode;
 
@@ -22,7 +22,7 @@ use model::error::ErrorCode as AppErrorCode;
 const ACCEPT_OF_RMCP: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 
 /// A layer of the service at `/mcp`, inside of the one that receives the body.
-pub(super) async fn check(request: Request, next: Next) -> Response {
+pub(in crate::http::v1) async fn check(request: Request, next: Next) -> Response {
     if !accepts_json(request.headers()) {
         return not_acceptable().into_response();
     }
