@@ -180,11 +180,12 @@ impl Connection {
         let body = body_of(response).await?;
         let body: Value = serde_json::from_slice(&body)
             .map_err(|_| Failure::lost(anyhow!("the response is incomplete, or no JSON")))?;
-        // Each change is one of a job.
+        // Each change is one of a job or a batch.
         match request.is_change() && !body["id"].is_string() {
-            true => {
-                Err(Failure { retry: Retry::Never, ..Failure::lost(anyhow!("the response names no job")) })
-            }
+            true => Err(Failure {
+                retry: Retry::Never,
+                ..Failure::lost(anyhow!("the response names no job or batch"))
+            }),
             false => Ok(body),
         }
     }
@@ -347,10 +348,10 @@ impl<'a> ApiRequest<'a> {
     }
 }
 
-/// Parses a typed result. The error names the job, which may have been started.
+/// Parses a typed result. The error names the job or the batch, which may have been started.
 pub(super) fn parsed<T: serde::de::DeserializeOwned>(body: &Value) -> anyhow::Result<T> {
     T::deserialize(body).with_context(|| {
-        let job = body["id"].as_str().map(|id| format!(" about the job {id}")).unwrap_or_default();
-        format!("the response{job} is not one of this version of Docket")
+        let of = body["id"].as_str().map(|id| format!(" about {id}")).unwrap_or_default();
+        format!("the response{of} is not one of this version of Docket")
     })
 }

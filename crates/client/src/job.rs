@@ -22,13 +22,13 @@ use model::job::{DeliveryState, JobState};
 use model::links;
 
 /// The longest wait of one request, in seconds: load balancers end a request without a response after 60 seconds, and some after 30.
-const WAIT_MAX: u64 = 25;
+pub(super) const WAIT_MAX: u64 = 25;
 /// The maximum size of a prompt on standard input, in bytes.
 const PROMPT_MAX_BYTES: u64 = 1024 * 1024;
 /// Effectively never.
 const TIMEOUT_MAX: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// The shortest time between two requests that wait.
-const PAUSE: Duration = Duration::from_secs(1);
+pub(super) const PAUSE: Duration = Duration::from_secs(1);
 
 #[derive(Subcommand)]
 pub enum JobCommand {
@@ -101,10 +101,10 @@ pub struct StartArguments {
 pub struct Common {
     /// The project [default: the only one of the token]
     #[arg(long, value_name = "ID")]
-    project: Option<String>,
+    pub(super) project: Option<String>,
     /// Print the response of the API
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 #[derive(Args)]
@@ -119,17 +119,17 @@ pub struct Sending {
 
 #[derive(Args)]
 pub struct Waiting {
-    /// Wait until the job has ended
+    /// Wait for the end
     #[arg(long)]
-    wait: bool,
+    pub(super) wait: bool,
     /// How long to wait, such as 90s, 30m or 2h. Until then, requests that fail for a passing reason are repeated
     #[arg(long, value_name = "TIME", requires = "wait", default_value = "30m", value_parser = humantime::parse_duration)]
-    timeout: Duration,
+    pub(super) timeout: Duration,
 }
 
 /// The fields of a job that are printed. Without the scope `jobs:read`, a response has few of them.
 #[derive(Deserialize)]
-struct ShownJob {
+pub(super) struct ShownJob {
     id: String,
     #[serde(deserialize_with = "state")]
     state: JobState,
@@ -196,7 +196,12 @@ struct ShownPullRequest {
 }
 
 pub(super) async fn job(connection: &Connection, command: JobCommand) -> anyhow::Result<Outcome> {
-    match run(connection, command).await {
+    or_unknown(run(connection, command).await)
+}
+
+/// The outcome of a command. A change that the server may have carried out has an unknown one.
+pub(super) fn or_unknown(outcome: anyhow::Result<Outcome>) -> anyhow::Result<Outcome> {
+    match outcome {
         Err(error) if error.is::<UnknownEnd>() => {
             inform(&error.to_string());
             Ok(Outcome::Unknown)
@@ -341,6 +346,12 @@ impl Shown<'_> {
 }
 
 impl ShownJob {
+    /// Its id, its state and its pull request.
+    pub(super) fn summary(&self) -> String {
+        let pull_request = self.pull_request.as_ref().map(|request| format!("  {}", request.url));
+        format!("{}  {}{}", self.id, self.state, pull_request.unwrap_or_default())
+    }
+
     fn has_ended(&self) -> bool {
         self.ended.unwrap_or(!self.state.is_moving())
     }
@@ -348,7 +359,7 @@ impl ShownJob {
 
 impl Waiting {
     /// When a wait that begins now is over.
-    fn until(&self) -> Instant {
+    pub(super) fn until(&self) -> Instant {
         Instant::now() + self.timeout.min(TIMEOUT_MAX)
     }
 }
@@ -411,7 +422,7 @@ fn print_pull_request(job: &ShownJob) {
 }
 
 /// The given text, or for `-` the standard input.
-fn text(given: String) -> anyhow::Result<String> {
+pub(super) fn text(given: String) -> anyhow::Result<String> {
     if given != "-" {
         return Ok(given);
     }
