@@ -112,7 +112,6 @@ pub(super) struct BatchBody {
 
 /// Numbers of jobs. A job and its retry in the batch count once. Each job is in `jobs`, and in one of the fields from `queued` to `resolved`.
 #[derive(Clone, Copy, Serialize, ToSchema)]
-#[serde(deny_unknown_fields)]
 struct BatchProgress {
     jobs: u64,
     /// Those with `ended`.
