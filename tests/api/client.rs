@@ -1,5 +1,6 @@
-//! `docket job` and `docket views`: the command line client.
+//! `docket job`, `docket batch` and `docket views`: the command line client.
 
+mod batches;
 mod compatibility;
 mod dependencies;
 mod foreign;

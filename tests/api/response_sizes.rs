@@ -139,6 +139,7 @@ async fn long_responses_of_the_json_api_are_complete() {
             continue;
         }
         let path = path.replace("{project}", "docs").replace("{job}", &filled.stored.long_job);
+        let path = path.replace("{batch}", &filled.stored.started_batch);
         let path = path.strip_prefix("/api/v1").unwrap();
         let is_list = path.ends_with("/jobs");
         let range = format!("{path}?from=2026-11-20&to=2026-11-20&limit=250");
@@ -158,8 +159,9 @@ async fn long_responses_of_the_json_api_are_complete() {
             );
         }
     }
-    let expected = ["jobs", "page-views", "pull-requests", "templates", filled.stored.long_job.as_str()];
-    assert_eq!(streamed, expected.map(str::to_owned).into());
+    let ids = [filled.stored.long_job.as_str(), filled.stored.started_batch.as_str()];
+    let expected = ["jobs", "page-views", "pull-requests", "templates"].into_iter().chain(ids);
+    assert_eq!(streamed, expected.map(str::to_owned).collect());
 }
 
 #[tokio::test]

@@ -22,7 +22,7 @@ use crate::list::list;
 
 const NOON: &str = "2026-11-21T12:00:00Z";
 
-fn with_retention(jobs_days: u32, history_days: u32) -> Settings {
+pub(crate) fn with_retention(jobs_days: u32, history_days: u32) -> Settings {
     let clock = Clock::frozen(NOON.parse::<Timestamp>().unwrap());
     let retention = RetentionConfig { jobs_days, history_days };
     Settings { clock, retention, ..Settings::default() }

@@ -2,6 +2,7 @@
 
 mod abandoned;
 mod after_commit;
+pub(crate) mod batches;
 mod changes;
 mod codes;
 mod decisions;

@@ -17,7 +17,7 @@ const CA_FILE: &str = "DOCKET_CA_FILE";
 /// Wrong usage or configuration: the sentence for the person who runs the command.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct Misconfigured(String);
+pub(crate) struct Misconfigured(pub(crate) String);
 
 /// An API token. It has no `Debug` and no `Display`: it must not reach an error or the output.
 pub(crate) struct Token(String);

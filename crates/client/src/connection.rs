@@ -305,11 +305,11 @@ fn too_large(request: &ApiRequest<'_>) -> anyhow::Error {
     }
 }
 
-/// Parses a typed result. The error names the job, which may have been started.
+/// Parses a typed result. The error names the job or the batch, which may have been started.
 pub(super) fn parsed<T: DeserializeOwned>(body: &Value) -> anyhow::Result<T> {
     T::deserialize(body).with_context(|| {
-        let job = body["id"].as_str().map(|id| format!(" about the job {id}")).unwrap_or_default();
-        format!("the response{job} is not one of this version of Docket")
+        let of = body["id"].as_str().map(|id| format!(" about {id}")).unwrap_or_default();
+        format!("the response{of} is not one of this version of Docket")
     })
 }
 

@@ -31,7 +31,7 @@ const PROMPT_MAX_BYTES: u64 = 1024 * 1024;
 /// Effectively never.
 const TIMEOUT_MAX: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// The shortest time between two requests that wait.
-const PAUSE: Duration = Duration::from_secs(1);
+pub(super) const PAUSE: Duration = Duration::from_secs(1);
 
 #[derive(Subcommand)]
 pub enum JobCommand {
@@ -111,10 +111,10 @@ pub struct StartArguments {
 pub struct Common {
     /// The project [default: the only one of the token]
     #[arg(long, value_name = "ID")]
-    project: Option<String>,
+    pub(super) project: Option<String>,
     /// Print the response of the API
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 #[derive(Args)]
@@ -129,18 +129,18 @@ pub struct Sending {
 
 #[derive(Args)]
 pub struct Waiting {
-    /// Wait until the job has ended
+    /// Wait for the end
     #[arg(long)]
-    wait: bool,
+    pub(super) wait: bool,
     /// How long the command may take from its first request on, such as 90s, 30m or 2h. It ends at most 5 seconds later. Until then, a
-    /// request for the state of the job that fails for a passing reason is repeated
+    /// request for the state that fails for a passing reason is repeated
     #[arg(long, value_name = "TIME", requires = "wait", default_value = "30m", value_parser = humantime::parse_duration)]
-    timeout: Duration,
+    pub(super) timeout: Duration,
 }
 
 /// The fields of a job that are printed. Without the scope `jobs:read`, a response has few of them.
 #[derive(Deserialize)]
-struct ShownJob {
+pub(super) struct ShownJob {
     id: String,
     #[serde(deserialize_with = "state")]
     state: JobState,
@@ -211,7 +211,12 @@ struct ShownPullRequest {
 }
 
 pub(super) async fn job(connection: &Connection, command: JobCommand) -> anyhow::Result<Outcome> {
-    match run(connection, command).await {
+    or_unknown(run(connection, command).await)
+}
+
+/// The outcome of a command. A change that the server may have carried out has an unknown one.
+pub(super) fn or_unknown(outcome: anyhow::Result<Outcome>) -> anyhow::Result<Outcome> {
+    match outcome {
         Err(error) if error.is::<UnknownEnd>() => {
             inform(&error.to_string());
             Ok(Outcome::Unknown)
@@ -312,7 +317,7 @@ async fn finish(connection: &Connection, mut body: Value, shown: Shown<'_>) -> a
         progress.show(&format!("{}  {}  {since}", job.id, job.state));
         // A server that stops responds at once.
         let next = tokio::time::Instant::now() + PAUSE;
-        let Some(latest) = latest(connection, (project, &job.id), until).await? else { break };
+        let Some(latest) = latest(connection, &["projects", project, "jobs", &job.id], until).await? else { break };
         body = latest;
         job = parsed(&body)?;
         if !shown.has_ended(&job) {
@@ -329,18 +334,17 @@ async fn finish(connection: &Connection, mut body: Value, shown: Shown<'_>) -> a
     Ok(if has_ended { shown.outcome(&job) } else { Outcome::TimedOut })
 }
 
-/// A job, at its end or after a while; `None` if the wait is over.
-async fn latest(
+/// A job or a batch, at its end or after a while; `None` if the wait is over.
+pub(super) async fn latest(
     connection: &Connection,
-    (project, job): (&str, &str),
+    path: &[&str],
     until: Instant,
 ) -> anyhow::Result<Option<Value>> {
     let left = until.saturating_duration_since(Instant::now());
     if left.is_zero() {
         return Ok(None);
     }
-    let path = ["projects", project, "jobs", job];
-    let request = ApiRequest::get(&path).with("wait", Some(left.as_secs().clamp(1, WAIT_MAX)));
+    let request = ApiRequest::get(path).with("wait", Some(left.as_secs().clamp(1, WAIT_MAX)));
     match connection.send(&request, Some(until)).await {
         Ok(body) => Ok(Some(body)),
         Err(error) if error.is::<TimeIsOver>() => Ok(None),
@@ -403,6 +407,12 @@ impl Shown<'_> {
 }
 
 impl ShownJob {
+    /// Its id, its state and its pull request.
+    pub(super) fn summary(&self) -> String {
+        let pull_request = self.pull_request.as_ref().map(|request| format!("  {}", request.url));
+        format!("{}  {}{}", self.id, self.state, pull_request.unwrap_or_default())
+    }
+
     fn has_ended(&self) -> bool {
         self.ended.unwrap_or(!self.state.is_moving())
     }
@@ -410,7 +420,7 @@ impl ShownJob {
 
 impl Waiting {
     /// When the wait is over, which begins now; `None` if there is none.
-    fn until(&self) -> Option<Instant> {
+    pub(super) fn until(&self) -> Option<Instant> {
         self.wait.then(|| Instant::now() + self.timeout.min(TIMEOUT_MAX))
     }
 }
@@ -474,7 +484,7 @@ fn print_pull_request(job: &ShownJob) {
 }
 
 /// The given text, or for `-` the standard input.
-fn text(given: String) -> anyhow::Result<String> {
+pub(super) fn text(given: String) -> anyhow::Result<String> {
     if given != "-" {
         return Ok(given);
     }

@@ -1,6 +1,7 @@
-//! The command line client of `/api/v1`: `docket job` and `docket views`, and the program `docket-client`. Results are written to standard output, and
+//! The command line client of `/api/v1`: `docket job`, `docket batch` and `docket views`, and the program `docket-client`. Results are written to standard output, and
 //! diagnostics to standard error. It reads its own variables and the files that they name, and nothing else.
 
+mod batch;
 mod config;
 mod connection;
 mod failure;
@@ -17,6 +18,7 @@ use anyhow::bail;
 use clap::Subcommand;
 use serde::Deserialize;
 
+use self::batch::BatchCommand;
 use self::config::{Config, Misconfigured};
 use self::connection::Connection;
 use self::job::JobCommand;
@@ -35,6 +37,11 @@ pub enum Command {
         #[command(subcommand)]
         command: JobCommand,
     },
+    /// Start and follow batches, with an API token as for jobs: the same prompt for many pages or other values
+    Batch {
+        #[command(subcommand)]
+        command: BatchCommand,
+    },
     /// Print page views, with an API token as for jobs
     Views(ViewsArguments),
 }
@@ -43,11 +50,11 @@ pub enum Command {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Done,
-    /// The job failed, or its prompt was rejected or cancelled.
+    /// The job failed, or its prompt was rejected or cancelled. Of a batch: at least one job.
     Failed,
     /// The platform may have accepted the prompt, or Docket the request.
     Unknown,
-    /// The job had not ended in time, or nothing was read until then.
+    /// The job, or not every job of the batch, had ended in time, or nothing was read until then.
     TimedOut,
 }
 
@@ -78,6 +85,7 @@ async fn outcome_of(command: Command) -> anyhow::Result<Outcome> {
     let connection = Connection::new(Config::from_environment()?)?;
     match command {
         Command::Job { command } => job::job(&connection, command).await,
+        Command::Batch { command } => batch::batch(&connection, command).await,
         Command::Views(arguments) => {
             views::views(&connection, arguments).await?;
             Ok(Outcome::Done)

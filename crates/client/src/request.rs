@@ -50,7 +50,7 @@ impl<'a> ApiRequest<'a> {
         self.method != Method::GET
     }
 
-    /// Whether Docket may have sent this to answer it. Each change is one of a job.
+    /// Whether Docket may have sent this to answer it. Each change is one of a job or a batch.
     pub(super) fn is_answered_by(&self, body: &Value) -> bool {
         match self.path[..] {
             _ if self.is_change() => body["id"].is_string(),

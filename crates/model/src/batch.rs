@@ -1,10 +1,12 @@
 //! A batch: a prompt template and a list of values that become many prompts, all or none. Pure.
 
+mod items;
 mod progress;
 mod values;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +18,7 @@ use crate::template::Parsed;
 use crate::time::Timestamp;
 use crate::unfilled::{self, NAMED};
 
+pub use self::items::{Item, ItemError, Items};
 pub use self::progress::Progress;
 use self::values::Record;
 pub use self::values::quoted;
@@ -143,9 +146,39 @@ pub struct Entry {
     pub page: Option<String>,
 }
 
-/// Fills `text` with each record of `list`. Fails with a message that has the line number. Creates no prompt longer than `most`
-/// characters.
-pub fn entries(text: &str, list: &str, most: usize) -> Result<Vec<Entry>, String> {
+/// Why a text and a list do not become prompts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ListError {
+    NoPlaceholder,
+    Empty,
+    Line {
+        /// From 1.
+        number: usize,
+        /// The message after the number of the line.
+        rest: String,
+    },
+}
+
+impl ListError {
+    fn of_line(number: usize, rest: impl Into<String>) -> Self {
+        Self::Line { number, rest: rest.into() }
+    }
+}
+
+impl fmt::Display for ListError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoPlaceholder => {
+                f.write_str("The text has no placeholder such as {{page}}, so every job would be the same.")
+            }
+            Self::Empty => f.write_str("The list of values is empty. Write one value per line."),
+            Self::Line { number, rest } => write!(f, "Line {number}{rest}"),
+        }
+    }
+}
+
+/// Fills `text` with each record of `list`. Creates no prompt longer than `most` characters.
+pub fn entries(text: &str, list: &str, most: usize) -> Result<Vec<Entry>, ListError> {
     let template = Parsed::of(text);
     let (hasher, mut seen) = (RandomState::new(), HashMap::new());
     let mut entries: Vec<Entry> = Vec::new();
@@ -155,22 +188,33 @@ pub fn entries(text: &str, list: &str, most: usize) -> Result<Vec<Entry>, String
         let (number, columns) = (line.number, line.columns());
         let length = template.filled_chars(&columns);
         if length > most {
-            return Err(format!(
-                "Line {number}: The prompt has {length} characters; Docket sends at most {most}. Shorten it."
-            ));
+            let rest =
+                format!(": The prompt has {length} characters; Docket sends at most {most}. Shorten it.");
+            return Err(ListError::of_line(number, rest));
         }
         let prompt = template.filled(&columns);
         let earlier = seen.insert(hasher.hash_one(&prompt), entries.len());
         if earlier.is_some_and(|earlier: usize| entries[earlier].prompt == prompt) {
-            return Err(format!("Line {number} repeats an earlier line."));
+            return Err(ListError::of_line(number, " repeats an earlier one."));
         }
         let page = page.map(|page| columns[page].to_owned());
         entries.push(Entry { line: number, prompt, page });
     }
     if entries.is_empty() {
-        return Err("The list of values is empty. Write one value per line.".to_owned());
+        return Err(ListError::Empty);
     }
     Ok(entries)
+}
+
+/// The values of each line of a batch that [`entries`] accepted, by the names of the placeholders, with the number of the line.
+pub fn values_of(text: &str, list: &str) -> Vec<(usize, BTreeMap<String, String>)> {
+    let template = Parsed::of(text);
+    let lines = lines(&template, list).into_iter().flatten().filter_map(Result::ok);
+    let values = lines.map(|line| {
+        let values = template.names.iter().zip(&line.values);
+        (line.number, values.map(|(name, value)| ((*name).to_owned(), value.to_string())).collect())
+    });
+    values.collect()
 }
 
 /// The beginning of each prompt of a batch that [`entries`] accepted.
@@ -212,28 +256,29 @@ impl Line<'_> {
     }
 }
 
-/// The records of the list, each valid or an error message.
+/// The records of the list, each valid or an error.
 fn lines<'a>(
     template: &'a Parsed<'a>,
     list: &'a str,
-) -> Result<impl Iterator<Item = Result<Line<'a>, String>>, String> {
+) -> Result<impl Iterator<Item = Result<Line<'a>, ListError>>, ListError> {
     let names = &template.names;
     if names.is_empty() {
-        return Err(
-            "The text has no placeholder such as {{page}}, so every job would be the same.".to_owned()
-        );
+        return Err(ListError::NoPlaceholder);
     }
     let mut records = values::records(list, names.len()).peekable();
     records.next_if(|first| first.as_ref().is_ok_and(|first| is_header(template, &first.values)));
     Ok(records.enumerate().map(|(count, record)| {
-        let Record { line: number, values } = record.map_err(|error| error.to_string())?;
+        let Record { line: number, values } = record?;
         if count >= BATCH_MAX_JOBS {
-            return Err(format!("Line {number} is one too many: a batch has at most {BATCH_MAX_JOBS} jobs."));
+            let rest = format!(" is one too many: a batch has at most {BATCH_MAX_JOBS} jobs.");
+            return Err(ListError::of_line(number, rest));
         }
-        let values =
-            with_defaults(template, values).map_err(|actual| wrong_count(number, actual, template))?;
+        let values = with_defaults(template, values)
+            .map_err(|actual| ListError::of_line(number, wrong_count(actual, template)))?;
         match names.iter().zip(&values).find(|(_, value)| value.trim().is_empty()) {
-            Some((name, _)) => Err(format!("Line {number}: The value of {{{{{name}}}}} is empty.")),
+            Some((name, _)) => {
+                Err(ListError::of_line(number, format!(": The value of {{{{{name}}}}} is empty.")))
+            }
             None => Ok(Line { number, values }),
         }
     }))
@@ -274,7 +319,8 @@ fn with_defaults<'a>(
     columns.filter(|_| values.next().is_none()).ok_or(actual)
 }
 
-fn wrong_count(line: usize, actual: usize, template: &Parsed) -> String {
+/// The message after the number of a line with `actual` values.
+fn wrong_count(actual: usize, template: &Parsed) -> String {
     let has = if actual == 1 { "1 value".to_owned() } else { format!("{actual} values") };
     let (names, defaults) = (&template.names, &template.defaults);
     let expected: Vec<_> = names.iter().map(|name| format!("{{{{{name}}}}}")).collect();
@@ -286,12 +332,27 @@ fn wrong_count(line: usize, actual: usize, template: &Parsed) -> String {
         least if least == 0 || least == names.len() => String::new(),
         least => format!(", or {least} without those that have a default"),
     };
-    format!("Line {line} has {has}; expected {}: {}{least}. {advice}", names.len(), expected.join(", "))
+    format!(" has {has}; expected {}: {}{least}. {advice}", names.len(), expected.join(", "))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn error_of(text: &str, list: &str, most: usize) -> String {
+        entries(text, list, most).err().map(|error| error.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn values_of_a_line_have_the_names_of_their_placeholders() {
+        let values = values_of("{{tone=calm}}: {{page}}", "page\n/a\n\nloud,\"/b, c\"");
+        let of_line = |number, tone: &str, page: &str| {
+            let values =
+                [("tone", tone), ("page", page)].map(|(name, value)| (name.to_owned(), value.to_owned()));
+            (number, BTreeMap::from(values))
+        };
+        assert_eq!(values, [of_line(2, "calm", "/a"), of_line(4, "loud", "/b, c")]);
+    }
 
     #[test]
     fn each_line_becomes_a_prompt() {
@@ -324,9 +385,9 @@ mod tests {
         assert_eq!(prompts(text, "/a\n4,/b\n,/c"), ["3.2: /a", "4: /b", "3.2: /c"]);
         assert_eq!(prompts("{{page=/}}", "/a"), ["/a"]);
         assert_eq!(preview(text, "/a"), ["3.2: /a"]);
-        let error = entries(text, "4,/b,/c", 99).err().unwrap_or_default();
+        let error = error_of(text, "4,/b,/c", 99);
         assert!(error.contains("expected 2: {{version}}, {{page}}, or 1 without those that"), "{error}");
-        let error = entries("{{a=1}}{{b=2}}", "x", 99).err().unwrap_or_default();
+        let error = error_of("{{a=1}}{{b=2}}", "x", 99);
         assert!(error.contains("expected 2: {{a}}, {{b}}. "), "{error}");
     }
 
@@ -347,14 +408,14 @@ mod tests {
         assert_eq!(lines(text, "page\n/a"), [(2, "/a calm".to_owned())]);
         assert_eq!(lines("{{page}}", "/a\npage"), [(1, "/a".to_owned()), (2, "page".to_owned())]);
         assert_eq!(preview(text, "page,tone\n/a,loud"), ["/a loud"]);
-        assert!(entries(text, "page,tone", 99).is_err_and(|error| error.contains("empty")));
+        assert_eq!(entries(text, "page,tone", 99), Err(ListError::Empty));
         let full = format!("page\n{}", (0..BATCH_MAX_JOBS).map(|n| format!("/{n}\n")).collect::<String>());
         assert_eq!(lines("{{page}}", &full).len(), BATCH_MAX_JOBS);
     }
 
     #[test]
     fn invalid_list_is_refused_with_its_line() {
-        let wrong = |text: &str, list: &str| entries(text, list, 40).err().unwrap_or_default();
+        let wrong = |text: &str, list: &str| error_of(text, list, 40);
         assert!(wrong("no place", "/a").contains("{{page}}"));
         assert_eq!(
             wrong("{{a}} {{b}}", "x,y\nx"),

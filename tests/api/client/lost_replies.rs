@@ -296,6 +296,27 @@ async fn follow_up_is_sent_once_wherever_the_reply_is_lost() {
 }
 
 #[tokio::test]
+async fn batch_is_started_once_wherever_the_reply_is_lost() {
+    let app = app().await;
+    let machines = machines(&app, 6).await;
+    let cases = cases();
+    in_parallel(&cases, |at, case| {
+        let machine = &machines[at % machines.len()];
+        let (prompt, key) = (format!("Batch, case {at}, part {{{{n}}}}."), format!("run/{at}"));
+        let start = ["batch", "start", "--project", "docs", &prompt, "--values", "1", "--key", &key];
+        check_end(&Proxy::start(&app, &[case.0], case.1).of(machine).run(&start), *case);
+        let second = machine.run(&start);
+        assert_eq!(second.code, Some(0), "{case:?}: {second:?}");
+    });
+    let count = cases.len() as i64;
+    for (table, statement) in
+        [("batches", "SELECT COUNT(*) FROM batches"), ("jobs", "SELECT COUNT(*) FROM jobs")]
+    {
+        assert_eq!(app.ledger().count(statement).await, count, "{table}");
+    }
+}
+
+#[tokio::test]
 async fn job_stays_cancelled_wherever_the_reply_is_lost() {
     let app = TestApp::with(per_hour(1)).await;
     app.upstream.accepts_jobs().await;

@@ -157,6 +157,13 @@ async fn run_commands_of_the_client(missing: &mut Missing) {
     ] {
         respond(&server, &path, &job("text")).await;
     }
+    let progress = json!({ "jobs": 1, "ended": 1, "completed": 1 });
+    let items = json!([{ "values": { "page": "text" }, "job": job("text") }]);
+    let batch = json!({ "id": ID, "ended": true, "progress": progress, "items": items });
+    let of_batch = format!("/api/v1/projects/docs/batches/{ID}");
+    for path in [of_batch.clone(), format!("{of_batch}/cancel"), "/api/v1/projects/docs/batches".to_owned()] {
+        respond(&server, &path, &batch).await;
+    }
     let started = ResponseTemplate::new(201).set_body_json(job("text"));
     let start = Mock::given(matchers::method("POST")).and(matchers::path("/api/v1/projects/docs/jobs"));
     start.respond_with(started).mount(&server).await;
@@ -177,6 +184,11 @@ async fn run_commands_of_the_client(missing: &mut Missing) {
         "job show --project docs --json ID",
         "job list --project docs",
         "job list --project docs --json",
+        "batch start --project docs --values /a Check",
+        "batch start --project docs --values /a --wait --json Check",
+        "batch show --project docs ID",
+        "batch show --project docs --json ID",
+        "batch cancel --project docs ID",
         "views --project docs",
         "views --project docs --csv",
         "views --project docs --json",

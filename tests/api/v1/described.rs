@@ -94,7 +94,8 @@ fn fields(response: &TestResponse) -> Vec<String> {
 
 /// A path of the API with values for its placeholders.
 fn filled(path: &str) -> String {
-    path.trim_start_matches("/api/v1").replace("{project}", "docs").replace("{job}", UNKNOWN_JOB)
+    let path = path.trim_start_matches("/api/v1").replace("{project}", "docs");
+    path.replace("{job}", UNKNOWN_JOB).replace("{batch}", UNKNOWN_JOB)
 }
 
 /// The parameters of the address of all endpoints that read: path, name and schema.
@@ -332,8 +333,10 @@ async fn every_endpoint_describes_its_general_errors_and_headers() {
             assert!(responses[*status]["headers"]["Location"].is_object(), "{method} {path} {status}");
         }
     }
-    let prompt = &description["components"]["schemas"]["NewJob"]["properties"]["prompt"];
-    assert_eq!(prompt["maxLength"], app.state().settings().prompt_max);
+    for body in ["NewJob", "NewFollowUp", "NewBatch"] {
+        let prompt = &description["components"]["schemas"][body]["properties"]["prompt"];
+        assert_eq!(prompt["maxLength"], app.state().settings().prompt_max, "{body}");
+    }
 }
 
 #[tokio::test]

@@ -44,6 +44,9 @@ async fn description_lists_every_endpoint_of_the_api() {
         ("POST", "/projects/{project}/jobs/{job}/restore"),
         ("POST", "/projects/{project}/jobs/{job}/cancel"),
         ("POST", "/projects/{project}/jobs/{job}/resolve"),
+        ("POST", "/projects/{project}/batches"),
+        ("GET", "/projects/{project}/batches/{batch}"),
+        ("POST", "/projects/{project}/batches/{batch}/cancel"),
         ("GET", "/projects/{project}/page-views"),
         ("GET", "/projects/{project}/page-views/daily"),
         ("GET", "/projects/{project}/templates"),
@@ -53,7 +56,8 @@ async fn description_lists_every_endpoint_of_the_api() {
     assert_eq!(endpoints(&description), BTreeSet::from(expected));
     let client = app.anonymous();
     for (method, path) in endpoints(&description) {
-        let path = path.replace("{project}", "docs").replace("{job}", "01920000-0000-7000-8000-000000000001");
+        let id = "01920000-0000-7000-8000-000000000001";
+        let path = path.replace("{project}", "docs").replace("{job}", id).replace("{batch}", id);
         let response = client.send(client.request(method.parse().unwrap(), &path)).await;
         assert_eq!(response.status, 401, "{method} {path} needs a token");
     }
@@ -88,6 +92,11 @@ async fn responses_have_exactly_the_described_fields() {
     let writer = Script::with(&app, &[("scopes", "jobs:write")]).await;
     let short = writer.post(&messages, "second", &json!({"prompt": "And links"})).await.json();
     check(&description, "FollowedUpJob", &short);
+    let batch = json!({"prompt": "Check {{page}}", "values": ["/a"]});
+    let batch = script.post("/projects/docs/batches", "third", &batch).await.json();
+    check(&description, "Batch", &batch);
+    let cancel = format!("/projects/docs/batches/{}/cancel", batch["id"].as_str().unwrap());
+    check(&description, "ChangedBatch", &writer.act(&cancel).await.json());
     check(&description, "JobsPage", &script.got("/projects/docs/jobs").await);
     check(&description, "ProjectList", &script.got("/projects").await);
     check(&description, "BudgetList", &script.got("/budgets").await);

@@ -6,7 +6,8 @@
 //! a closing quote, it is separated by semicolons, as spreadsheets write files in many languages.
 
 use std::borrow::Cow;
-use std::fmt;
+
+use super::ListError;
 
 /// A record that is not empty.
 #[derive(Debug, PartialEq, Eq)]
@@ -49,18 +50,18 @@ pub(super) fn records(list: &str, columns: usize) -> impl Iterator<Item = Result
     })
 }
 
-impl fmt::Display for RecordError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotClosed(line) => write!(
-                f,
-                "Line {line}: A value begins with a quote that is not closed. Add a quote at its end."
+impl From<RecordError> for ListError {
+    fn from(error: RecordError) -> Self {
+        let (line, rest) = match error {
+            RecordError::NotClosed(line) => {
+                (line, ": A value begins with a quote that is not closed. Add a quote at its end.")
+            }
+            RecordError::TextAfterQuote(line) => (
+                line,
+                ": Text follows a closing quote. Put the whole value in quotes, and write each quote inside it twice.",
             ),
-            Self::TextAfterQuote(line) => write!(
-                f,
-                "Line {line}: Text follows a closing quote. Put the whole value in quotes, and write each quote inside it twice."
-            ),
-        }
+        };
+        Self::of_line(line, rest)
     }
 }
 
@@ -155,7 +156,7 @@ mod tests {
     }
 
     fn values(list: &str) -> Vec<Vec<String>> {
-        let records = read(list).unwrap_or_else(|error| panic!("{error}"));
+        let records = read(list).unwrap_or_else(|error| panic!("{error:?}"));
         records.into_iter().map(|(_, values)| values).collect()
     }
 
@@ -187,7 +188,7 @@ mod tests {
         // One value is expected.
         let one = read_columns("first; then second\n\"a\";\"b\"", 1);
         let values: Vec<_> =
-            one.unwrap_or_else(|error| panic!("{error}")).into_iter().map(|(_, values)| values).collect();
+            one.unwrap_or_else(|error| panic!("{error:?}")).into_iter().map(|(_, values)| values).collect();
         assert_eq!(values, [vec!["first; then second".to_owned()], vec!["a".to_owned(), "b".to_owned()]]);
     }
 

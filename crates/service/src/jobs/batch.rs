@@ -1,6 +1,8 @@
 //! Batches: prepared, previewed, started once, sent through the queue.
 
 mod list;
+pub mod results;
+pub mod script;
 mod template;
 mod unstarted;
 
@@ -14,9 +16,9 @@ use crate::jobs::intent::new_intent;
 use crate::jobs::queue::cancelled_by;
 use base::blocking;
 use base::nfc::stored_text;
-use base::prompt::Prompt;
+use base::prompt::{Prompt, PromptError};
 use clients::upstream::governor::Scope;
-use model::batch::{self, Batch, BatchForm, BatchPrompt, Entry, NAME_MAX_CHARS, Progress};
+use model::batch::{self, Batch, BatchForm, BatchPrompt, Entry, ListError, NAME_MAX_CHARS, Progress};
 use model::draft::DraftVersion;
 use model::error::{AppError, BadInput, ErrorCode};
 use model::id::{BatchId, IntentId, InvalidId, ProjectId, TemplateId, optional};
@@ -150,7 +152,7 @@ impl Jobs {
             return Ok(BatchForm { intent, text, values, template: None, problem: None });
         };
         let DraftVersion { text, paths: values, template, .. } = saved_draft;
-        let problem = self.lines(project, &text, &values).await.err().map(|error| error.message);
+        let problem = self.lines(project, &text, &values).await.err().map(|error| error.to_string());
         Ok(BatchForm { intent, text, values, template: optional(Some(&template))?, problem })
     }
 
@@ -260,12 +262,12 @@ impl Jobs {
     }
 
     /// The prompts of a batch, each parsed like a single typed prompt.
-    async fn lines(&self, project: &ProjectId, text: &str, values: &str) -> Result<Vec<Line>, AppError> {
+    async fn lines(&self, project: &ProjectId, text: &str, values: &str) -> Result<Vec<Line>, BatchError> {
         if values.len() > LIST_MAX {
-            return Err(BatchError::ListTooLong.into());
+            return Err(BatchError::ListTooLong);
         }
         let most = self.prompt_max();
-        let text = Prompt::parse(text, most)?;
+        let text = Prompt::parse(text, most).map_err(BatchError::Text)?;
         // Many long prompts take time.
         let (jobs, project, values) = (self.clone(), project.clone(), values.to_owned());
         let pages_of = move |page: &str| Ok(page_path::single(&jobs.paths_in(&project, page))?);
@@ -279,7 +281,9 @@ enum BatchError {
     #[error("The list of values is longer than {LIST_MAX} bytes.")]
     ListTooLong,
     #[error("{0}")]
-    List(String),
+    Text(PromptError),
+    #[error("{0}")]
+    List(ListError),
     #[error("A batch cannot contain a NUL character. Remove it.")]
     Nul,
     #[error("A batch's name has at most {NAME_MAX_CHARS} visible characters.")]
@@ -313,11 +317,10 @@ fn lines(
     values: &str,
     most: u32,
     pages_of: impl Fn(&str) -> Result<Pages, AppError>,
-) -> Result<Vec<Line>, AppError> {
+) -> Result<Vec<Line>, BatchError> {
     let entries = batch::entries(text, values, most as usize).map_err(BatchError::List)?;
     let parsed = entries.iter().map(|entry| {
-        Line::parse(entry, most, &pages_of)
-            .map_err(|error| BatchError::Line { line: entry.line, error }.into())
+        Line::parse(entry, most, &pages_of).map_err(|error| BatchError::Line { line: entry.line, error })
     });
     parsed.collect()
 }

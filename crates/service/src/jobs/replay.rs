@@ -60,9 +60,7 @@ impl ScriptRequest<'_> {
 
     fn template_as_json(&self) -> Option<Value> {
         self.template.map(|ScriptTemplate { id, name, values }| {
-            let values: BTreeMap<_, _> =
-                values.iter().map(|(name, value)| (stored_text(name), stored_text(value))).collect();
-            json!([id, name.map(stored_text), values])
+            json!([id, name.map(stored_text), stored_values(values)])
         })
     }
 
@@ -75,7 +73,12 @@ impl ScriptRequest<'_> {
     }
 }
 
-fn digest(parts: &Value) -> String {
+/// Values of placeholders, as they are compared.
+pub(super) fn stored_values(values: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    values.iter().map(|(name, value)| (stored_text(name), stored_text(value))).collect()
+}
+
+pub(super) fn digest(parts: &Value) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(parts.to_string()))
 }
 
@@ -169,7 +172,7 @@ pub(super) fn used() -> AppError {
 }
 
 /// Whether an earlier request with the key sent the prompt is not known.
-fn not_looked_up(error: StoreError) -> AppError {
+pub(super) fn not_looked_up(error: StoreError) -> AppError {
     let error = AppError::from(error);
     match error.code {
         ErrorCode::DatabaseUnavailable => AppError {

@@ -102,6 +102,15 @@ impl Jobs {
         Ok(found.map(|(name, text)| TemplateText { id: id.clone(), name, text }))
     }
 
+    /// As [`Self::template`], of a template that must exist.
+    pub async fn existing_template(
+        &self,
+        project: &ProjectId,
+        id: &TemplateId,
+    ) -> Result<TemplateText, AppError> {
+        self.template(project, id).await?.ok_or_else(missing)
+    }
+
     /// The initial values of the template form. A draft takes precedence over the saved text.
     pub async fn template_form(
         &self,

@@ -1,6 +1,7 @@
-//! Requests that wait for the end of a job. One statement a second queries all their jobs, so a waiting request uses no database connection.
+//! Requests that wait for the end of a job, or of all jobs of a batch. Two statements a second query all that they wait for, so a waiting request uses
+//! no database connection.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::slice::from_ref;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +13,8 @@ use tokio::time::{sleep, timeout};
 use crate::jobs::Jobs;
 use crate::jobs::find::no_such_job;
 use model::error::{AppError, ErrorCode};
-use model::id::{JobId, ProjectId};
+use model::id::{BatchId, JobId, ProjectId};
+use store::StoreError;
 
 /// The longest wait.
 pub const WAIT_MAX: Duration = Duration::from_secs(60);
@@ -24,39 +26,46 @@ const INTERVAL: Duration = Duration::from_secs(1);
 const WAITING_MAX: usize = 2_000;
 const WAITING_OF_PERSON: usize = 500;
 
-/// The jobs that requests wait for. Clones share them.
+/// What a request waits for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Awaited {
+    Job(JobId),
+    Batch(BatchId),
+}
+
+/// What requests wait for. Clones share it.
 #[derive(Clone, Default)]
 pub(super) struct WaitingJobs(Arc<Mutex<Waiting>>);
 
 #[derive(Default)]
 struct Waiting {
-    jobs: BTreeMap<JobId, Waiters>,
+    awaited: BTreeMap<Awaited, Waiters>,
     /// The number of all waiters.
     count: usize,
     /// The number of waiters of each person, by their id.
     people: BTreeMap<String, usize>,
-    /// Whether a task queries the jobs.
+    /// Whether a task queries them.
     is_queried: bool,
 }
 
-/// The requests that wait for one job.
+/// The requests that wait for the same.
 struct Waiters {
     count: usize,
-    /// Becomes `true` when the job has ended.
+    /// Becomes `true` at the end.
     ended: watch::Sender<bool>,
 }
 
 /// A waiting request. It stops waiting when this is dropped.
 struct Waiter {
     jobs: WaitingJobs,
-    job: JobId,
+    of: Awaited,
     person: String,
     ended: watch::Receiver<bool>,
 }
 
 impl WaitingJobs {
     /// `None` if too many requests wait, of this person or in all.
-    fn begin(&self, job: &JobId, person: &str) -> Option<Waiter> {
+    fn begin(&self, of: Awaited, person: &str) -> Option<Waiter> {
         let mut waiting = self.0.lock();
         let of_person = waiting.people.get(person).copied().unwrap_or_default();
         if waiting.count >= WAITING_MAX || of_person >= WAITING_OF_PERSON {
@@ -65,28 +74,28 @@ impl WaitingJobs {
         waiting.count += 1;
         waiting.people.insert(person.to_owned(), of_person + 1);
         let waiters = waiting
-            .jobs
-            .entry(job.clone())
+            .awaited
+            .entry(of.clone())
             .or_insert_with(|| Waiters { count: 0, ended: watch::Sender::new(false) });
         waiters.count += 1;
         let ended = waiters.ended.subscribe();
-        Some(Waiter { jobs: self.clone(), job: job.clone(), person: person.to_owned(), ended })
+        Some(Waiter { jobs: self.clone(), of, person: person.to_owned(), ended })
     }
 
-    /// Whether the caller has to query the jobs, because no task does.
+    /// Whether the caller has to query them, because no task does.
     fn must_be_queried(&self) -> bool {
         !std::mem::replace(&mut self.0.lock().is_queried, true)
     }
 
-    /// The jobs to query; none at the end of the task that queries them.
-    fn jobs(&self) -> Vec<JobId> {
+    /// What is to be queried; nothing at the end of the task that queries it.
+    fn awaited(&self) -> Vec<Awaited> {
         let mut waiting = self.0.lock();
-        waiting.is_queried = !waiting.jobs.is_empty();
-        waiting.jobs.keys().cloned().collect()
+        waiting.is_queried = !waiting.awaited.is_empty();
+        waiting.awaited.keys().cloned().collect()
     }
 
-    fn end(&self, job: &JobId) {
-        if let Some(waiters) = self.0.lock().jobs.get(job) {
+    fn end(&self, of: &Awaited) {
+        if let Some(waiters) = self.0.lock().awaited.get(of) {
             waiters.ended.send_replace(true);
         }
     }
@@ -109,10 +118,10 @@ impl Drop for Waiter {
                 waiting.people.remove(&self.person);
             }
         }
-        if let Some(waiters) = waiting.jobs.get_mut(&self.job) {
+        if let Some(waiters) = waiting.awaited.get_mut(&self.of) {
             waiters.count -= 1;
             if waiters.count == 0 {
-                waiting.jobs.remove(&self.job);
+                waiting.awaited.remove(&self.of);
             }
         }
     }
@@ -131,13 +140,32 @@ impl Jobs {
         if most.is_zero() {
             return Ok(());
         }
-        if !self.store.has_job(project, job).await? {
-            return Err(no_such_job());
+        match self.store.has_job(project, job).await? {
+            true => self.wait(Awaited::Job(job.clone()), person, most).await,
+            false => Err(no_such_job()),
         }
-        if !self.store.ended_jobs(from_ref(job)).await?.is_empty() || self.leaving.is_cancelled() {
+    }
+
+    /// As [`Self::wait_for_end`], for all jobs of a started batch.
+    pub async fn wait_for_end_of_batch(
+        &self,
+        project: &ProjectId,
+        batch: &BatchId,
+        person: &str,
+        most: Duration,
+    ) -> Result<(), AppError> {
+        if most.is_zero() {
             return Ok(());
         }
-        let mut waiter = self.waiting.begin(job, person).ok_or_else(too_many)?;
+        self.must_be_started(project, batch).await?;
+        self.wait(Awaited::Batch(batch.clone()), person, most).await
+    }
+
+    async fn wait(&self, of: Awaited, person: &str, most: Duration) -> Result<(), AppError> {
+        if !self.ended(from_ref(&of)).await?.is_empty() || self.leaving.is_cancelled() {
+            return Ok(());
+        }
+        let mut waiter = self.waiting.begin(of, person).ok_or_else(too_many)?;
         tracing::debug!("a request waits for the end of a job");
         if self.waiting.must_be_queried() {
             tokio::spawn(self.clone().query_waiting_jobs());
@@ -146,21 +174,36 @@ impl Jobs {
         Ok(())
     }
 
-    /// How many requests wait for the end of a job.
+    /// Those that have ended.
+    async fn ended(&self, awaited: &[Awaited]) -> Result<Vec<Awaited>, StoreError> {
+        let (mut jobs, mut batches) = (Vec::new(), Vec::new());
+        for of in awaited {
+            match of {
+                Awaited::Job(job) => jobs.push(job.clone()),
+                Awaited::Batch(batch) => batches.push(batch.clone()),
+            }
+        }
+        let ended = self.store.ended_jobs(&jobs).await?.into_iter().map(Awaited::Job);
+        let moving: BTreeSet<BatchId> = self.store.batches_in_progress(&batches).await?.into_iter().collect();
+        let batches = batches.into_iter().filter(|batch| !moving.contains(batch)).map(Awaited::Batch);
+        Ok(ended.chain(batches).collect())
+    }
+
+    /// How many requests wait.
     pub fn waiting_requests(&self) -> usize {
         self.waiting.0.lock().count
     }
 
-    /// Queries the jobs that requests wait for, until none does.
+    /// Queries what requests wait for, until none does.
     async fn query_waiting_jobs(self) {
         loop {
             sleep(INTERVAL).await;
-            let jobs = self.waiting.jobs();
-            if jobs.is_empty() {
+            let awaited = self.waiting.awaited();
+            if awaited.is_empty() {
                 return;
             }
-            match self.store.ended_jobs(&jobs).await {
-                Ok(ended) => ended.iter().for_each(|job| self.waiting.end(job)),
+            match self.ended(&awaited).await {
+                Ok(ended) => ended.iter().for_each(|of| self.waiting.end(of)),
                 Err(error) => tracing::warn!(%error, "the states of awaited jobs could not be queried"),
             }
         }
@@ -175,23 +218,35 @@ fn too_many() -> AppError {
 mod tests {
     use super::*;
 
-    fn job(number: usize) -> JobId {
-        format!("01920000-0000-7000-8000-{number:012}").parse().unwrap_or_else(|error| panic!("{error}"))
+    fn job(number: usize) -> Awaited {
+        let id = format!("01920000-0000-7000-8000-{number:012}").parse();
+        Awaited::Job(id.unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    #[test]
+    fn job_and_batch_with_the_same_id_are_awaited_apart() {
+        let jobs = WaitingJobs::default();
+        let Awaited::Job(id) = job(1) else { panic!("a job") };
+        let batch = Awaited::Batch(id.as_str().parse().unwrap_or_else(|error| panic!("{error}")));
+        let waiters = [jobs.begin(job(1), "olga"), jobs.begin(batch.clone(), "olga")];
+        jobs.end(&batch);
+        let ended = waiters.map(|waiter| waiter.is_some_and(|waiter| *waiter.ended.borrow()));
+        assert_eq!(ended, [false, true]);
     }
 
     #[tokio::test]
     async fn ended_job_releases_all_its_waiters() {
         let jobs = WaitingJobs::default();
-        let mut waiters: Vec<Waiter> = (0..3).filter_map(|_| jobs.begin(&job(1), "olga")).collect();
-        let other = jobs.begin(&job(2), "otto");
+        let mut waiters: Vec<Waiter> = (0..3).filter_map(|_| jobs.begin(job(1), "olga")).collect();
+        let other = jobs.begin(job(2), "otto");
         assert!(jobs.must_be_queried() && !jobs.must_be_queried());
-        assert_eq!(jobs.jobs(), [job(1), job(2)]);
+        assert_eq!(jobs.awaited(), [job(1), job(2)]);
         jobs.end(&job(1));
         for waiter in &mut waiters {
             waiter.ended().await;
         }
         drop((waiters, other));
-        assert_eq!((jobs.jobs(), jobs.0.lock().count), (Vec::new(), 0));
+        assert_eq!((jobs.awaited(), jobs.0.lock().count), (Vec::new(), 0));
         assert!(jobs.must_be_queried(), "the task has ended");
     }
 
@@ -200,14 +255,14 @@ mod tests {
         let jobs = WaitingJobs::default();
         let person = |at: usize| format!("person {}", at / WAITING_OF_PERSON);
         let waiters: Vec<Option<Waiter>> =
-            (0..WAITING_MAX).map(|at| jobs.begin(&job(at), &person(at))).collect();
-        assert!(waiters.iter().all(Option::is_some) && jobs.begin(&job(1), "another").is_none());
+            (0..WAITING_MAX).map(|at| jobs.begin(job(at), &person(at))).collect();
+        assert!(waiters.iter().all(Option::is_some) && jobs.begin(job(1), "another").is_none());
         drop(waiters);
         let of_olga: Vec<Option<Waiter>> =
-            (0..WAITING_OF_PERSON).map(|_| jobs.begin(&job(1), "olga")).collect();
-        assert!(of_olga.iter().all(Option::is_some) && jobs.begin(&job(2), "olga").is_none());
-        assert!(jobs.begin(&job(1), "otto").is_some(), "the limit of another person");
+            (0..WAITING_OF_PERSON).map(|_| jobs.begin(job(1), "olga")).collect();
+        assert!(of_olga.iter().all(Option::is_some) && jobs.begin(job(2), "olga").is_none());
+        assert!(jobs.begin(job(1), "otto").is_some(), "the limit of another person");
         drop(of_olga);
-        assert!(jobs.begin(&job(1), "olga").is_some() && jobs.0.lock().people.is_empty());
+        assert!(jobs.begin(job(1), "olga").is_some() && jobs.0.lock().people.is_empty());
     }
 }

@@ -2,6 +2,7 @@
 
 mod list;
 mod retry;
+mod script;
 mod unstarted;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,8 @@ use model::page_path::Pages;
 use model::time::Timestamp;
 
 pub use retry::FailedJob;
+pub(crate) use script::REMOVED_KEY;
+pub use script::{BatchOfKey, JobOfLine, ScriptedBatch, new_batch_id};
 
 /// How long a batch that was not started is stored.
 const PREPARED_MILLIS: i64 = 7 * 86_400_000;
@@ -68,6 +71,23 @@ impl PreparedBatch {
     pub fn job(&self, intent: IntentId, prompt: Prompt, pages: Pages, retry_of: Option<JobId>) -> NewIntent {
         let subject = Subject::NewJob { template: self.template_id.clone(), retry_of, tags: Vec::new() };
         NewIntent { pages, subject, ..NewIntent::new_job(self.project.clone(), intent, prompt) }
+    }
+
+    /// Queues the prompts of a batch that is being started, and commits the transaction.
+    async fn queue_jobs(
+        &self,
+        mut tx: Transaction<'static, Any>,
+        author: &Actor,
+        prompts: &[NewIntent],
+        queue_max: u32,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        for prompt in prompts {
+            queue_job(&mut tx, self, author, prompt, queue_max, now).await?;
+        }
+        let event = AuditEvent::new(Action::BatchStart).in_project(&self.project).on(&self.id);
+        let event = event.with_detail(format!("{} jobs", prompts.len()));
+        audit::commit(tx, author, &event, now).await
     }
 }
 
@@ -161,12 +181,7 @@ impl Store {
         if started.rows_affected() != 1 {
             return Ok(());
         }
-        for prompt in prompts {
-            queue_job(&mut tx, batch, &author, prompt, queue_max, now).await?;
-        }
-        let event = AuditEvent::new(Action::BatchStart).in_project(&batch.project).on(&batch.id);
-        let event = event.with_detail(format!("{} jobs", prompts.len()));
-        audit::commit(tx, &author, &event, now).await
+        batch.queue_jobs(tx, &author, prompts, queue_max, now).await
     }
 
     /// Renames a batch; without a name, the name of its template applies again.

@@ -1,6 +1,7 @@
 //! `/api/v1` and `/mcp`: the JSON API for scripts, which send an API token. Its routes have their own layers: no session, no cookies,
 //! no flash messages, and each error is a `Problem`.
 
+mod batches;
 mod budgets;
 mod changed_job;
 mod decision;
@@ -9,7 +10,6 @@ mod errors;
 mod input;
 mod job_body;
 mod jobs;
-mod json_rpc;
 mod long_list;
 mod mcp;
 mod page_views;
@@ -67,7 +67,7 @@ pub(super) fn routes(state: &AppState) -> Router<AppState> {
     let open = Router::new().route("/api/v1/openapi.json", get(described::get_description));
     let open = NOWHERE.iter().fold(open, |router, path| router.route(path, any(no_such_endpoint)));
     let with_token = endpoints
-        .route("/mcp", post_service(from_fn(json_rpc::check).layer(mcp::service(state))))
+        .route("/mcp", post_service(from_fn(mcp::json_rpc::check).layer(mcp::service(state))))
         .route("/api/v1", any(no_such_endpoint))
         .route("/api/v1/", any(no_such_endpoint))
         .route("/api/v1/{*rest}", any(no_such_endpoint))
@@ -88,7 +88,7 @@ pub(super) fn routes(state: &AppState) -> Router<AppState> {
 
 fn gate(state: &AppState) -> Gate {
     let over_limit = |request: Request, problem: Problem| match request.uri().path() {
-        "/mcp" => json_rpc::over_limit(request, problem).boxed(),
+        "/mcp" => mcp::json_rpc::over_limit(request, problem).boxed(),
         _ => future::ready(problem.into_response()).boxed(),
     };
     Gate { state: state.clone(), limits: TokenLimits::default(), over_limit }
@@ -106,6 +106,9 @@ fn endpoints() -> OpenApiRouter<AppState> {
         .routes(routes!(jobs::restore_job))
         .routes(routes!(jobs::cancel_job))
         .routes(routes!(decision::resolve_job))
+        .routes(routes!(batches::start_batch))
+        .routes(routes!(batches::get_batch))
+        .routes(routes!(batches::cancel_batch))
         .routes(routes!(page_views::list_page_views))
         .routes(routes!(page_views::list_daily_page_views))
         .routes(routes!(templates::list_templates))
@@ -137,7 +140,7 @@ pub fn codes() -> String {
     info(title = "Docket", description = "Jobs of a documentation agent, and page views. Send an API token of /account/tokens in the header `Authorization: Bearer dkt_…`. Errors are `application/problem+json` (RFC 9457); `code` has one cause each, and `errors` names the parts of the request that are not valid. Fields that an endpoint does not have are refused, in the address and in the body. Each token can send 60 requests a minute, and 30 at once. Fields and values of responses are only added: ignore fields that you do not know, and treat a value of an enumeration that you do not know as `other`. What is removed is announced by the headers `Deprecation` and `Sunset` for at least 180 days."),
     servers((url = "/")),
     components(schemas(ProblemBody)),
-    tags((name = "Jobs"), (name = "Page views"), (name = "Pull requests"), (name = "Templates"), (name = "Projects"), (name = "Budgets"), (name = "Token")),
+    tags((name = "Jobs"), (name = "Batches"), (name = "Page views"), (name = "Pull requests"), (name = "Templates"), (name = "Projects"), (name = "Budgets"), (name = "Token")),
     security(("token" = [])),
     modifiers(&BearerTokens)
 )]

@@ -5,6 +5,7 @@ use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 use super::{Cutoff, RowCounts, Rule, Slice, count};
 use crate::dialect::Area;
 use crate::dialect::select::sql_placeholders;
+use crate::jobs::batches::REMOVED_KEY;
 use crate::jobs::states::{delivery_states, job_states};
 use crate::{Store, StoreError};
 use base::work::Work;
@@ -128,14 +129,32 @@ impl Store {
         Ok(())
     }
 
-    /// Removes some batches that started before `before` and whose jobs are all removed. Returns 0 when none are left.
+    /// Removes some batches that started before `before` and whose jobs are all removed. Returns 0 when none are left. The keys of scripts stay, so
+    /// that no repeated request starts a batch again.
     pub async fn remove_batches(
         &self,
         work: &Work,
         before: Timestamp,
         slice: Slice,
     ) -> Result<u64, StoreError> {
-        self.remove(work, &BATCHES, Cutoff::Time(before), slice).await
+        let Rule { table, key, old, at_once, area } = BATCHES;
+        let sql = format!("SELECT {key} FROM {table} WHERE {old} {}", slice.limits(key, at_once));
+        // A read without a lock. A batch without jobs gets none any more.
+        let ids: Vec<String> =
+            sqlx::query_scalar(AssertSqlSafe(sql)).bind(before.as_millis()).fetch_all(&self.pool).await?;
+        if ids.is_empty() {
+            return Ok(0);
+        }
+        let mut tx = self.write_in(area, work.into()).begin().await?.tx;
+        let keys = format!(
+            "INSERT INTO removed_intents (author_id, intent)
+             SELECT author_id, '{REMOVED_KEY}' || intent FROM batches WHERE body_hash IS NOT NULL AND id IN"
+        );
+        execute(&mut tx, &keys, &ids, "ON CONFLICT (author_id, intent) DO NOTHING").await?;
+        let removed = execute(&mut tx, "DELETE FROM batches WHERE id IN", &ids, "").await?;
+        count(&mut tx, table, removed).await?;
+        tx.commit().await?;
+        Ok(removed)
     }
 
     /// The number of batches that would be empty after removal of the jobs.

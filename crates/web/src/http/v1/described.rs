@@ -19,8 +19,11 @@ use crate::state::AppState;
 use model::error::{AppError, ErrorCode, Retry};
 
 /// Where the description has the prompts of bodies.
-const PROMPTS: [&str; 2] =
-    ["/components/schemas/NewJob/properties/prompt", "/components/schemas/NewFollowUp/properties/prompt"];
+const PROMPTS: [&str; 3] = [
+    "/components/schemas/NewJob/properties/prompt",
+    "/components/schemas/NewFollowUp/properties/prompt",
+    "/components/schemas/NewBatch/properties/prompt",
+];
 
 /// A header of responses.
 struct Header {
@@ -64,7 +67,7 @@ const HEADERS: [Header; 9] = [
     },
     Header {
         name: "Location",
-        description: "The path of the job.",
+        description: "The path of the job or the batch.",
         kind: "string",
         is_of: |status| matches!(status, 201 | 202),
     },

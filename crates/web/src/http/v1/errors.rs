@@ -67,6 +67,9 @@ pub(super) struct StartErrors;
 /// The errors of endpoints that send a follow-up.
 pub(super) struct FollowUpErrors;
 
+/// The errors of the endpoint that starts a batch.
+pub(super) struct BatchErrors;
+
 impl IntoResponses for ReadErrors {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
         responses(&[])
@@ -125,6 +128,21 @@ impl IntoResponses for StartErrors {
 impl IntoResponses for FollowUpErrors {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
         responses(&[&PROMPT, &[ErrorCode::NotAccepted][..]].concat())
+    }
+}
+
+impl IntoResponses for BatchErrors {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        responses(&[
+            ErrorCode::IdempotencyKeyRequired,
+            ErrorCode::TooSlow,
+            ErrorCode::UnfilledPlaceholder,
+            ErrorCode::TooLarge,
+            ErrorCode::UnsupportedMediaType,
+            ErrorCode::IntentReused,
+            ErrorCode::QueueFull,
+            ErrorCode::TooManyUnsent,
+        ])
     }
 }
 

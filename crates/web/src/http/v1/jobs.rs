@@ -436,7 +436,7 @@ impl TemplateOfJob {
     }
 
     /// Its id.
-    async fn find(&self, jobs: &Jobs, project: &ProjectId) -> Result<TemplateId, AppError> {
+    pub(super) async fn find(&self, jobs: &Jobs, project: &ProjectId) -> Result<TemplateId, AppError> {
         match (&self.id, &self.name) {
             (Some(id), None) => id.parse().map_err(in_field("template.id")),
             (None, Some(name)) => jobs.template_named(project, name).await,
@@ -517,7 +517,7 @@ pub(super) async fn find(
 }
 
 /// The project, if the token permits reading its jobs.
-fn readable(caller: &TokenCaller, project: &str) -> Result<ProjectId, Problem> {
+pub(super) fn readable(caller: &TokenCaller, project: &str) -> Result<ProjectId, Problem> {
     caller.needs(Scope::JobsRead)?;
     caller.project(project)
 }
@@ -624,7 +624,7 @@ fn head(is_pending: bool, job: &Job) -> (StatusCode, [(HeaderName, String); 1]) 
 }
 
 /// The header of the response to a repeated request.
-fn replayed(is_replay: bool) -> AppendHeaders<Option<(HeaderName, &'static str)>> {
+pub(super) fn replayed(is_replay: bool) -> AppendHeaders<Option<(HeaderName, &'static str)>> {
     AppendHeaders(is_replay.then_some((REPLAYED_HEADER, "true")))
 }
 

@@ -2,6 +2,7 @@
 //! do what the endpoints of the JSON API do, with the same tokens.
 
 mod arguments;
+pub(super) mod json_rpc;
 
 use std::sync::Arc;
 

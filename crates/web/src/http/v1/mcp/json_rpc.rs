@@ -17,8 +17,8 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::input::{accepts_json, is_json};
-use super::mcp;
+use crate::http::v1::input::{accepts_json, is_json};
+use crate::http::v1::mcp;
 use crate::request::problem::{OwnFormat, Problem};
 use model::error::ErrorCode as AppErrorCode;
 
@@ -26,7 +26,7 @@ use model::error::ErrorCode as AppErrorCode;
 const ACCEPT_OF_RMCP: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 
 /// A layer of the service at `/mcp`, inside of the one that receives the body.
-pub(super) async fn check(request: Request, next: Next) -> Response {
+pub(in crate::http::v1) async fn check(request: Request, next: Next) -> Response {
     if request.headers().contains_key(header::ORIGIN) {
         return from_a_page().into_response();
     }
@@ -58,7 +58,7 @@ const OVER_LIMIT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The response to a request above the limit of its token: the refusal of a tool, or an error of JSON-RPC. Clients end their session after a
 /// status that is not 200. A message without an id, or a long one, gets the problem itself.
-pub(super) async fn over_limit(request: Request, problem: Problem) -> Response {
+pub(in crate::http::v1) async fn over_limit(request: Request, problem: Problem) -> Response {
     let is_message = request.method() == Method::POST && is_json(request.headers());
     let body = timeout(OVER_LIMIT_PATIENCE, to_bytes(request.into_body(), OVER_LIMIT_MAX_BYTES)).await;
     let envelope = match body {
