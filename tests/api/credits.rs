@@ -214,7 +214,7 @@ async fn read_without_credits_pauses_no_prompt() {
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"))).await;
     let operator = app.operator().await;
     let message = operator.post("/api/analytics/views", &[("project", "docs")]).await;
-    assert!(message.refused(502, "upstream_failed").contains("AI credits are exhausted"));
+    assert!(message.refused(503, "no_credits").contains("AI credits are exhausted"));
     assert_eq!(operator.created("Fix typos").await["state"], "active");
 }
 
