@@ -134,7 +134,7 @@ async fn documented_backup_and_restore_commands_work() {
              INSERT INTO passkey_challenges VALUES ('token', '', '{}', 9000000000000);
              INSERT INTO setup_links VALUES ('token', 9000000000000);
              INSERT INTO password_links VALUES ('u', 'token', 9000000000000, 'u');
-             INSERT INTO api_tokens VALUES ('t', 'u', 'CI', 'hash', 'wxyz', 'jobs:read', '*', 1, 1700000000000, NULL, NULL, 0);
+             INSERT INTO api_tokens VALUES ('t', 'u', 'CI', 'hash', 'wxyz', 'jobs:read', '*', 1, 1700000000000, NULL, NULL, 0, NULL);
              INSERT INTO instances (id, started_at, seen_at, steady_since) VALUES ('another', 1, 1, 1);
              INSERT INTO history_lease VALUES (1, 'another', 9000000000000);
              INSERT INTO invitations (user_id, token_hash, expires_at) VALUES ('u', 'token', 9000000000000)",

@@ -167,11 +167,11 @@ async fn restore_invalidates_links_and_pending_sign_ins() {
              INSERT INTO invitations (user_id, token_hash, expires_at) VALUES ('i-1', 'token', 9000000000000);
              -- They have ended by this clock, which may be ahead.
              INSERT INTO invitations (user_id, token_hash, expires_at) VALUES ('i-2', 'token-2', 1700000000000);
-             INSERT INTO api_tokens SELECT 't-2', id, 'CI', 'hash-2', 'wxyz', 'jobs:read', '*', 1, 1700000000000, NULL, NULL, 0 FROM users WHERE name = 'early';
+             INSERT INTO api_tokens SELECT 't-2', id, 'CI', 'hash-2', 'wxyz', 'jobs:read', '*', 1, 1700000000000, NULL, NULL, 0, NULL FROM users WHERE name = 'early';
              INSERT INTO sign_in_steps SELECT 'token', id, '', '/', 0, 9000000000000 FROM users WHERE name = 'early';
              INSERT INTO passkey_challenges VALUES ('token', '', '{}', 9000000000000);
              INSERT INTO setup_links VALUES ('token', 9000000000000);
-             INSERT INTO api_tokens SELECT 't-1', id, 'CI', 'hash', 'wxyz', 'jobs:read', '*', 1, 9000000000000, NULL, NULL, 0 FROM users WHERE name = 'early';
+             INSERT INTO api_tokens SELECT 't-1', id, 'CI', 'hash', 'wxyz', 'jobs:read', '*', 1, 9000000000000, NULL, NULL, 0, NULL FROM users WHERE name = 'early';
              INSERT INTO instances (id, started_at, seen_at, steady_since) VALUES ('another', 1, 1, 1)",
         )
         .await;

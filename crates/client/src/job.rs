@@ -317,7 +317,9 @@ async fn finish(connection: &Connection, mut body: Value, shown: Shown<'_>) -> a
         progress.show(&format!("{}  {}  {since}", job.id, job.state));
         // A server that stops responds at once.
         let next = tokio::time::Instant::now() + PAUSE;
-        let Some(latest) = latest(connection, &["projects", project, "jobs", &job.id], until).await? else { break };
+        let Some(latest) = latest(connection, &["projects", project, "jobs", &job.id], until).await? else {
+            break;
+        };
         body = latest;
         job = parsed(&body)?;
         if !shown.has_ended(&job) {

@@ -14,7 +14,7 @@ pub(super) const FILLING: [&str; 26] = [
     "INSERT INTO recovery_codes (user_id, code_hash) SELECT id, 'hash' FROM users WHERE name = 'vera'",
     "INSERT INTO sign_in_steps SELECT 'token', id, '', '/p/docs', 0, 1 FROM users WHERE name = 'vera'",
     "INSERT INTO passkeys SELECT 'p-1', id, 'credential', 'Schlüssel', '{}', 9007199254740993, 1, NULL FROM users WHERE name = 'otto'",
-    "INSERT INTO api_tokens SELECT 't-1', id, 'Schlüssel', 'hash', 'wxyz', 'jobs:read', '*', 1, 9007199254740993, NULL, NULL, 1 FROM users WHERE name = 'otto'",
+    "INSERT INTO api_tokens SELECT 't-1', id, 'Schlüssel', 'hash', 'wxyz', 'jobs:read', '*', 1, 9007199254740993, NULL, NULL, 1, NULL FROM users WHERE name = 'otto'",
     "INSERT INTO passkey_challenges VALUES ('token', '192.0.2.7', '{}', 1)",
     "INSERT INTO identities SELECT 'https://id.example', 'subject', id FROM users WHERE name = 'otto'",
     "INSERT INTO password_links SELECT id, 'hash', 1, id FROM users WHERE name = 'olga'",

@@ -134,7 +134,7 @@ async fn change_is_reported_although_unread_responses_use_all_permits() {
     assert_eq!(sent.status, 200, "{:.300}", sent.text);
     assert!(sent.bytes.len() <= FREE_MAX_BYTES, "{}", sent.bytes.len());
     assert_eq!(messages().await, before + 3);
-    let cancelled = post(&format!("{job}/cancel"), "third", &Value::Null).await;
+    let cancelled = post(&format!("{job}/cancel"), "third", &json!({})).await;
     // No prompt is queued, and nothing is said about the responses that are still being sent.
     problem(&cancelled, 409, "conflict");
     drop(unread);

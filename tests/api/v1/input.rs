@@ -221,7 +221,7 @@ async fn errors_of_decoding_are_sentences_without_words_of_rust() {
         details.push(problem(&script.post(JOBS, "key", &body).await, 400, "bad_input"));
     }
     for detail in details {
-        for word in ["..", "struct", "u32", "u64", "i64", "sequence", " map", "digit", "elements"] {
+        for word in ["..", "struct", "u32", "u64", "i64", "sequence", " map", "invalid digit", "elements"] {
             assert!(!detail.contains(word), "{word}: {detail}");
         }
     }

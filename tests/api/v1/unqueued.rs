@@ -126,6 +126,7 @@ async fn prompt_that_may_not_wait_is_never_sent_later() {
                 let response = scene.posted(when, obstacle, (follows, &key, false)).await;
                 match (when, obstacle) {
                     (When::Before, Obstacle::SpentBudget) => drop(problem(&response, 429, "budget_spent")),
+                    (When::Before, Obstacle::NoCredits) => drop(problem(&response, 503, "no_credits")),
                     (When::Before, _) => drop(problem(&response, 502, "upstream_failed")),
                     (When::AfterCommit, _) => {
                         assert_eq!(
@@ -222,7 +223,7 @@ async fn platform_without_credits_rejects_a_prompt_that_may_not_wait() {
         let job = script.post(JOBS, &format!("no-{status}"), &json!({"prompt": "Fix typos"})).await;
         assert_eq!((job.status, &job.json()["state"]), (201, &json!("rejected")), "{}", job.text);
         let next = script.post(JOBS, &format!("next-{status}"), &json!({"prompt": "Fix typos"})).await;
-        assert!(problem(&next, 502, "upstream_failed").contains("no AI credits"));
+        assert!(problem(&next, 503, "no_credits").contains("no AI credits"));
         let waits = script
             .post(JOBS, &format!("waits-{status}"), &json!({"prompt": "Fix typos", "queue": true}))
             .await;

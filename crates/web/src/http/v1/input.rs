@@ -156,19 +156,16 @@ const WORDS: [(&str, &str); 10] = [
 /// The reason of an error of decoding, without the words of Rust and without the period at its end.
 fn in_words(reason: &str) -> String {
     let reason = reason.trim_end_matches('.');
-    if let Some((_, words)) = WORDS.iter().find(|(word, _)| *word == reason) {
-        return (*words).to_owned();
-    }
-    let Some((got, expected)) =
-        reason.strip_prefix("invalid type: ").and_then(|of| of.split_once(", expected "))
-    else {
-        return reason.to_owned();
+    let (what, place) = reason.split_at(reason.find(" at line ").unwrap_or(reason.len()));
+    let said = match what.strip_prefix("invalid type: ").and_then(|of| of.split_once(", expected ")) {
+        Some((got, expected)) => format!("invalid type: {}, expected {}", word(got), word(expected)),
+        None => word(what).to_owned(),
     };
-    let word = |text: &str| {
-        let known = WORDS.iter().find(|(word, _)| *word == text);
-        known.map_or_else(|| text.to_owned(), |(_, words)| (*words).to_owned())
-    };
-    format!("invalid type: {}, expected {}", word(got), word(expected))
+    format!("{said}{place}")
+}
+
+fn word(text: &str) -> &str {
+    WORDS.iter().find(|(word, _)| *word == text).map_or(text, |(_, words)| words)
 }
 
 /// The field that an error of decoding is about. The path of a field that is missing or repeated is that of its object; `?` is that of an input that
