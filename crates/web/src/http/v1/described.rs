@@ -129,7 +129,8 @@ fn completed(mut description: Value) -> Value {
     for operation in paths.flat_map(|(_, item)| item.as_object_mut().into_iter().flatten()) {
         let (_, operation) = operation;
         describe_scopes(operation);
-        for parameter in operation["parameters"].as_array_mut().into_iter().flatten() {
+        let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
+        for parameter in parameters.into_iter().flatten() {
             remove_null(&mut parameter["schema"]);
         }
         for (status, response) in operation["responses"].as_object_mut().into_iter().flatten() {
@@ -145,7 +146,7 @@ fn completed(mut description: Value) -> Value {
 
 /// A parameter of an address or a header may be missing, and is never null.
 fn remove_null(schema: &mut Value) {
-    if let Some(types) = schema["type"].as_array_mut() {
+    if let Some(types) = schema.get_mut("type").and_then(Value::as_array_mut) {
         types.retain(|kind| kind != "null");
         if let [only] = types.as_slice() {
             schema["type"] = only.clone();
