@@ -90,13 +90,16 @@ pub(crate) async fn follow_up_accepted(
     Ok(())
 }
 
+/// The time before the first poll after an unknown outcome: the platform may be failing.
+const UNKNOWN_POLL_SECONDS: i64 = 10;
+
 /// After a follow-up whose outcome is unknown: the platform may work on it, which the next polls show.
 pub(crate) async fn track_unknown_follow_up(
     tx: &mut Transaction<'static, Any>,
     job: &JobId,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    track_from(tx, job, now, now).await?;
+    track_from(tx, job, now.plus_seconds(UNKNOWN_POLL_SECONDS), now).await?;
     sqlx::query("UPDATE jobs SET follow_up_unseen = 1 WHERE id = $1")
         .bind(job.as_str())
         .execute(&mut **tx)
