@@ -136,7 +136,7 @@ async fn exit_code_names_the_outcome_of_a_job() {
     for (status, code) in [("failed", 3), ("archived", 0), ("active", 5)] {
         let app = app_with(status).await;
         let machine = Machine::of(&app).await;
-        let timeout = if code == 5 { "2s" } else { "1m" };
+        let timeout = if code == 5 { "5s" } else { "5m" };
         let start = ["job", "start", "--project", "docs", "--wait", "--timeout", timeout, "Fix typos"];
         let finished = machine.run(&start);
         assert_eq!(finished.code, Some(code), "{status}: {finished:?}");
@@ -150,7 +150,7 @@ async fn exit_code_names_the_outcome_of_a_job() {
             vec![end, PULL_REQUEST.to_owned()]
         };
         assert_eq!(lines[lines.len() - expected.len()..], expected[..], "{status}: {finished:?}");
-        let is_late = finished.stderr.contains("the job has not ended after 2s");
+        let is_late = finished.stderr.contains("the job has not ended after 5s");
         assert_eq!(is_late, code == 5, "{status}: {finished:?}");
     }
     let app = TestApp::start().await;
