@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Read;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -15,14 +14,13 @@ use serde_json::{Value, json};
 use crate::config::Misconfigured;
 use crate::connection::{Connection, parsed};
 use crate::idempotency_key::IdempotencyKey;
-use crate::job::{Common, PAUSE, ShownJob, Waiting, latest, or_unknown, text};
+use crate::job::{Common, PAUSE, ShownJob, Waiting, latest, or_unknown, read, text};
 use crate::output::{StatusLine, in_one_line, inform, is_lost, print_json, print_line};
 use crate::request::ApiRequest;
 use crate::{Outcome, project_or_only};
 use model::links;
 
-/// The maximum size of a list of values, in bytes.
-const LIST_MAX_BYTES: u64 = 1024 * 1024;
+const VALUES: &str = "reading the values";
 
 #[derive(Subcommand)]
 pub enum BatchCommand {
@@ -151,8 +149,8 @@ async fn start(connection: &Connection, arguments: StartArguments) -> anyhow::Re
     let prompt = prompt.map(text).transpose()?;
     if let Some(file) = &file {
         let list = match is_stdin(file) {
-            true => read(std::io::stdin())?,
-            false => read(File::open(file).with_context(|| format!("opening {}", file.display()))?)?,
+            true => read(std::io::stdin(), VALUES)?,
+            false => read(File::open(file).with_context(|| format!("opening {}", file.display()))?, VALUES)?,
         };
         let list = list.trim_start_matches('\u{feff}');
         values.extend(list.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned));
@@ -172,12 +170,6 @@ async fn start(connection: &Connection, arguments: StartArguments) -> anyhow::Re
     let started = connection.send(&request, until).await?;
     let shown = Shown { project: &project, waiting: &waiting, until, as_json: common.json };
     finish(connection, started, shown).await
-}
-
-fn read(file: impl Read) -> anyhow::Result<String> {
-    let mut list = String::new();
-    file.take(LIST_MAX_BYTES).read_to_string(&mut list).context("reading the values")?;
-    Ok(list)
 }
 
 /// Waits for the end of all jobs if that is wanted, prints the batch, and returns how it ended.

@@ -26,8 +26,8 @@ use model::links;
 
 /// The longest wait of one request, in seconds: load balancers end a request without a response after 60 seconds, and some after 30.
 const WAIT_MAX: u64 = 25;
-/// The maximum size of a prompt on standard input, in bytes.
-const PROMPT_MAX_BYTES: u64 = 1024 * 1024;
+/// The maximum size of a prompt or a list on standard input or in a file, in bytes.
+const TEXT_MAX_BYTES: u64 = 1024 * 1024;
 /// Effectively never.
 const TIMEOUT_MAX: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// The shortest time between two requests that wait.
@@ -490,8 +490,13 @@ pub(super) fn text(given: String) -> anyhow::Result<String> {
     if given != "-" {
         return Ok(given);
     }
+    read(std::io::stdin(), "reading the prompt")
+}
+
+/// A text, up to a limit. `what` stands before an error.
+pub(super) fn read(from: impl Read, what: &'static str) -> anyhow::Result<String> {
     let mut text = String::new();
-    std::io::stdin().take(PROMPT_MAX_BYTES).read_to_string(&mut text).context("reading the prompt")?;
+    from.take(TEXT_MAX_BYTES).read_to_string(&mut text).context(what)?;
     Ok(text)
 }
 

@@ -46,7 +46,7 @@ fn projects() -> Vec<u8> {
 
 /// The first request of a run is this change, or it follows a successful one.
 #[test]
-fn foreign_response_to_a_change_says_at_once_whether_it_may_have_an_effect() {
+fn foreign_response_ends_a_change_at_once() {
     thread::scope(|scope| {
         for (head, is_possible) in INSTEAD {
             scope.spawn(move || {

@@ -8,11 +8,10 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use axum::{Extension, Json, http::Method};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::endpoints;
-use super::input::Fields;
+use super::input::{Fields, NoFields};
 use crate::auth::bearer::TokenCaller;
 use crate::request::problem::Problem;
 use crate::state::AppState;
@@ -95,11 +94,6 @@ const HEADERS: [Header; 9] = [
 fn is_temporary(status: u16) -> bool {
     ErrorCode::of_api().any(|code| code.status() == status && code.row().retry != Retry::Never)
 }
-
-/// An endpoint without fields of the address.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct NoFields {}
 
 /// The description of the JSON API, in OpenAPI 3.1.
 pub(super) fn description() -> &'static Value {

@@ -106,9 +106,10 @@ where
 /// A request without a body, or with an empty object. A field is refused, as everywhere.
 pub(super) struct NoBody;
 
+/// No fields, of an address or of a body.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct NoFields {}
+pub(super) struct NoFields {}
 
 impl FromRequest<AppState> for NoBody {
     type Rejection = Problem;

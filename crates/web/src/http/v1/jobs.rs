@@ -1,6 +1,7 @@
 //! The endpoints of jobs.
 
 use std::collections::BTreeMap;
+use std::slice::from_ref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -466,11 +467,12 @@ fn pages(jobs: &Jobs, project: &ProjectId, texts: &[String]) -> Result<Pages, Pr
     if texts.len() > PATHS_MAX {
         return Err(AppError::from(PathsError::TooMany).about("pages").into());
     }
-    for (index, text) in texts.iter().enumerate() {
-        let page = jobs.each_written_page(project, std::slice::from_ref(text));
-        page.map_err(|error| Problem::from(AppError::from(error)).about(&format!("pages[{index}]")))?;
-    }
-    Ok(jobs.each_written_page(project, texts).map_err(in_field("pages"))?)
+    jobs.each_written_page(project, texts).map_err(|error| {
+        let is_wrong = |text: &String| jobs.each_written_page(project, from_ref(text)).is_err();
+        let wrong = texts.iter().position(is_wrong);
+        let field = wrong.map_or_else(|| "pages".to_owned(), |index| format!("pages[{index}]"));
+        Problem::from(AppError::from(error)).about(&field)
+    })
 }
 
 /// The error of a field.
