@@ -42,19 +42,19 @@ impl Machine {
         Self { installation, token }
     }
 
-    fn run(&self, arguments: &[&str]) -> Finished {
-        self.run_with_input(arguments, "")
+    async fn run(&self, arguments: &[&str]) -> Finished {
+        self.run_with_input(arguments, "").await
     }
 
-    fn run_with_input(&self, arguments: &[&str], input: &str) -> Finished {
-        let finished = self.installation.run_with_input(arguments, input);
+    async fn run_with_input(&self, arguments: &[&str], input: &str) -> Finished {
+        let finished = self.installation.run_beside_app(arguments, input).await;
         assert!(!format!("{finished:?}").contains(&self.token), "the token was printed: {finished:?}");
         finished
     }
 
     /// The result of a command with `--json`.
-    fn json(&self, arguments: &[&str]) -> Value {
-        let finished = self.run(&[arguments, &["--json"]].concat());
+    async fn json(&self, arguments: &[&str]) -> Value {
+        let finished = self.run(&[arguments, &["--json"]].concat()).await;
         assert_eq!(finished.code, Some(0), "{finished:?}");
         serde_json::from_str(&finished.stdout).unwrap()
     }
@@ -92,7 +92,7 @@ async fn job_is_started_awaited_and_shown() {
         "--wait",
         "-",
     ];
-    let finished = machine.run_with_input(&start, "Fix typos\nin all guides\n");
+    let finished = machine.run_with_input(&start, "Fix typos\nin all guides\n").await;
     assert_eq!(finished.code, Some(0), "{finished:?}");
     let [first, address, end, pull_request] = finished.stdout.lines().collect::<Vec<_>>()[..] else {
         panic!("{finished:?}")
@@ -102,13 +102,13 @@ async fn job_is_started_awaited_and_shown() {
     assert_eq!((end, pull_request), (&*format!("{id}  completed"), PULL_REQUEST));
     assert_eq!(address, format!("http://{}/p/docs/jobs/{id}", app.address()));
 
-    insta::assert_json_snapshot!(steady(&machine.json(&["job", "show", id, "--project", "docs"])));
-    let listed = machine.run(&["job", "list", "--project", "docs"]).stdout;
+    insta::assert_json_snapshot!(steady(&machine.json(&["job", "show", id, "--project", "docs"]).await));
+    let listed = machine.run(&["job", "list", "--project", "docs"]).await.stdout;
     assert!(listed.starts_with(id), "{listed:?}");
     insta::assert_snapshot!(steady_text(&listed), @"[id 1]  completed  [time]  olga  Fix typos");
-    let cancelled = machine.run(&["job", "cancel", id, "--project", "docs"]);
+    let cancelled = machine.run(&["job", "cancel", id, "--project", "docs"]).await;
     assert!(cancelled.code == Some(1) && cancelled.stderr.contains("no queued prompt"), "{cancelled:?}");
-    let which = machine.run(&["job", "list"]);
+    let which = machine.run(&["job", "list"]).await;
     assert!(which.code == Some(1) && which.stderr.contains("--project: docs, api"), "{which:?}");
 }
 
@@ -118,7 +118,7 @@ async fn token_without_reading_starts_jobs_and_follow_ups() {
     let token = create(&app.operator().await, &[("scopes", "jobs:write")]).await;
     let installation = Installation::new().set("DOCKET_SERVER", &app.origin()).set("DOCKET_TOKEN", &token);
     let machine = Machine { installation, token };
-    let started = machine.run(&["job", "start", "--project", "docs", "Fix typos"]);
+    let started = machine.run(&["job", "start", "--project", "docs", "Fix typos"]).await;
     assert_eq!(started.code, Some(0), "{started:?}");
     let [first, address] = started.stdout.lines().collect::<Vec<_>>()[..] else { panic!("{started:?}") };
     let (id, _) = first.split_once("  ").unwrap();
@@ -126,7 +126,7 @@ async fn token_without_reading_starts_jobs_and_follow_ups() {
     for (status, code) in [(200, 0), (422, 3)] {
         let response = ResponseTemplate::new(status).set_body_json(remote_job("job_1", "active"));
         app.upstream.on_follow_up(response).await;
-        let sent = machine.run(&["job", "follow-up", "--project", "docs", id, "And links"]);
+        let sent = machine.run(&["job", "follow-up", "--project", "docs", id, "And links"]).await;
         assert_eq!(sent.code, Some(code), "{sent:?}");
     }
 }
@@ -138,7 +138,7 @@ async fn exit_code_names_the_outcome_of_a_job() {
         let machine = Machine::of(&app).await;
         let timeout = if code == 5 { "5s" } else { "5m" };
         let start = ["job", "start", "--project", "docs", "--wait", "--timeout", timeout, "Fix typos"];
-        let finished = machine.run(&start);
+        let finished = machine.run(&start).await;
         assert_eq!(finished.code, Some(code), "{status}: {finished:?}");
         let lines: Vec<&str> = finished.stdout.lines().collect();
         let (id, _) = lines[0].split_once("  ").unwrap();
@@ -155,13 +155,13 @@ async fn exit_code_names_the_outcome_of_a_job() {
     }
     let app = TestApp::start().await;
     app.upstream.on_create(ResponseTemplate::new(422)).await;
-    let rejected = Machine::of(&app).await.run(&["job", "start", "--project", "docs", "Fix typos"]);
+    let rejected = Machine::of(&app).await.run(&["job", "start", "--project", "docs", "Fix typos"]).await;
     assert_eq!(rejected.code, Some(3), "{rejected:?}");
 
     let upstream = RawUpstream::start(|_| Act::HangUp(Vec::new()));
     let settings = Settings { upstream_url: Some(upstream.url()), ..Settings::default() };
     let app = TestApp::with(settings).await;
-    let unknown = Machine::of(&app).await.run(&["job", "start", "--project", "docs", "Fix typos"]);
+    let unknown = Machine::of(&app).await.run(&["job", "start", "--project", "docs", "Fix typos"]).await;
     assert_eq!(unknown.code, Some(4), "{unknown:?}");
 }
 
@@ -172,12 +172,12 @@ async fn lost_job_exits_4_at_once() {
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"))).await;
     let machine = Machine::of(&app).await;
     let start = ["job", "start", "--project", "docs", "--key", "run-1", "Fix typos"];
-    let job = machine.json(&start);
+    let job = machine.json(&start).await;
     let show = ["job", "show", "--project", "docs", job["id"].as_str().unwrap()];
-    assert_eq!(machine.run(&show).code, Some(0), "it is active");
+    assert_eq!(machine.run(&show).await.code, Some(0), "it is active");
     lose(&app, &app.operator().await, &job).await;
     for arguments in [show.to_vec(), [&show[..], &["--wait"]].concat(), [&start[..], &["--wait"]].concat()] {
-        let finished = machine.run(&arguments);
+        let finished = machine.run(&arguments).await;
         assert_eq!(finished.code, Some(4), "{finished:?}");
         assert!(finished.stdout.contains("does not know this job"), "{finished:?}");
         assert!(!finished.stderr.contains("has not ended"), "{finished:?}");
@@ -189,7 +189,7 @@ async fn follow_up_is_awaited_although_the_platform_reports_the_end_before() {
     for (end, code) in [("completed", 0), ("failed", 3)] {
         let app = app_with("completed").await;
         let machine = Machine::of(&app).await;
-        let job = machine.json(&["job", "start", "--project", "docs", "--wait", "Fix typos"]);
+        let job = machine.json(&["job", "start", "--project", "docs", "--wait", "Fix typos"]).await;
         let done = ResponseTemplate::new(200).set_body_json(remote_job("job_1", "completed"));
         app.upstream.on_follow_up(done).await;
         let reads = AtomicUsize::new(0);
@@ -199,7 +199,7 @@ async fn follow_up_is_awaited_although_the_platform_reports_the_end_before() {
         };
         app.upstream.on_read(reported).await;
         let id = job["id"].as_str().unwrap();
-        let finished = machine.run(&["job", "follow-up", "--project", "docs", "--wait", id, "And links"]);
+        let finished = machine.run(&["job", "follow-up", "--project", "docs", "--wait", id, "And links"]).await;
         assert_eq!(finished.code, Some(code), "{finished:?}");
         let end = format!("{id}  {end}");
         assert!(finished.stdout.lines().any(|line| line == end), "{finished:?}");
@@ -212,7 +212,7 @@ async fn follow_up_is_awaited_although_the_platform_reports_the_end_before() {
 async fn exit_code_of_a_follow_up_is_its_own() {
     let app = app_with("completed").await;
     let machine = Machine::of(&app).await;
-    let job = machine.json(&["job", "start", "--project", "docs", "--wait", "Fix typos"]);
+    let job = machine.json(&["job", "start", "--project", "docs", "--wait", "Fix typos"]).await;
     let id = job["id"].as_str().unwrap();
     let otto = app.sign_in("otto").await;
     for (mine, theirs, code) in [(200, 422, 0), (422, 200, 3), (502, 422, 4), (422, 502, 3)] {
@@ -220,10 +220,10 @@ async fn exit_code_of_a_follow_up_is_its_own() {
         let answer = |status| ResponseTemplate::new(status).set_body_json(remote_job("job_1", "active"));
         let follow_up = ["job", "follow-up", "--project", "docs", &key, id, "And links"];
         app.upstream.on_follow_up(answer(mine)).await;
-        assert_eq!(machine.run(&follow_up).code, Some(code), "{mine}");
+        assert_eq!(machine.run(&follow_up).await.code, Some(code), "{mine}");
         app.upstream.on_follow_up(answer(theirs)).await;
         otto.follow_up(&job, "And words", &intent()).await;
-        let again = machine.run(&follow_up);
+        let again = machine.run(&follow_up).await;
         assert_eq!(again.code, Some(code), "{mine} {theirs}: {again:?}");
         let state = match code {
             0 => "accepted",
@@ -233,7 +233,7 @@ async fn exit_code_of_a_follow_up_is_its_own() {
         let line = again.stdout.lines().last().unwrap();
         assert!(line.starts_with("follow-up ") && line.contains(&format!("  {state}")), "{mine}: {again:?}");
         if code != 0 {
-            let awaited = machine.run(&[&follow_up[..], &["--wait"]].concat());
+            let awaited = machine.run(&[&follow_up[..], &["--wait"]].concat()).await;
             assert_eq!(awaited.code, Some(code), "it is not awaited: {awaited:?}");
         }
     }
@@ -295,17 +295,17 @@ async fn key_may_be_any_name_of_a_ci_run() {
     for name in names {
         let key = format!("--key={name}");
         let start = ["job", "start", "--project", "docs", &key, "Fix typos"];
-        let job = machine.json(&start);
-        assert_eq!(machine.json(&start)["id"], job["id"], "{name}: the same key, the same job");
+        let job = machine.json(&start).await;
+        assert_eq!(machine.json(&start).await["id"], job["id"], "{name}: the same key, the same job");
         ids.insert(job["id"].as_str().unwrap().to_owned());
     }
     assert_eq!(ids.len(), names.len(), "different keys, different jobs");
     assert_eq!(app.upstream.posts().await.len(), names.len());
     let other =
-        machine.run(&["job", "start", "--project", "docs", "--key", "release/v1.2.3", "Another prompt"]);
+        machine.run(&["job", "start", "--project", "docs", "--key", "release/v1.2.3", "Another prompt"]).await;
     assert!(other.code == Some(1) && other.stderr.contains("idempotency key"), "{other:?}");
     // A variable of the CI system that is not set.
-    let empty = machine.run(&["job", "start", "--project", "docs", "--key", "", "Fix typos"]);
+    let empty = machine.run(&["job", "start", "--project", "docs", "--key", "", "Fix typos"]).await;
     assert!(empty.code == Some(2) && empty.stderr.contains("key"), "{empty:?}");
 }
 
@@ -329,7 +329,7 @@ async fn wrong_usage_exits_2_with_one_line() {
     for arguments in
         [&["job", "start", "--project", "docs"][..], &["job", "list", "--limit", "0"], &["job", "show"]]
     {
-        assert_eq!(machine.run(arguments).code, Some(2), "{arguments:?}");
+        assert_eq!(machine.run(arguments).await.code, Some(2), "{arguments:?}");
     }
 }
 
@@ -337,17 +337,19 @@ async fn wrong_usage_exits_2_with_one_line() {
 async fn token_file_is_read_and_refused_token_explained() {
     let app = TestApp::start().await;
     let Machine { installation, token } = Machine::of(&app).await;
-    std::fs::write(installation.path("token"), format!("{token}\n")).unwrap();
     let installation = installation.unset("DOCKET_TOKEN").set("DOCKET_TOKEN_FILE", "token");
-    assert_eq!(installation.run(&["job", "list", "--project", "docs"]).code, Some(0));
-    let utf_16: Vec<u8> = format!("\u{feff}{token}\r\n").encode_utf16().flat_map(u16::to_le_bytes).collect();
-    for bytes in [format!("\u{feff}{token}\r\n").as_bytes(), &utf_16] {
-        std::fs::write(installation.path("token"), bytes).unwrap();
-        let marked = installation.run(&["job", "list", "--project", "docs"]);
-        assert_eq!(marked.code, Some(0), "{marked:?}");
+    let (file, machine) = (installation.path("token"), Machine { installation, token: token.clone() });
+    let with_file = async |bytes: &[u8]| {
+        std::fs::write(&file, bytes).unwrap();
+        machine.run(&["job", "list", "--project", "docs"]).await
+    };
+    let marked = format!("\u{feff}{token}\r\n");
+    let utf_16: Vec<u8> = marked.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for bytes in [format!("{token}\n").as_bytes(), marked.as_bytes(), &utf_16] {
+        let listed = with_file(bytes).await;
+        assert_eq!(listed.code, Some(0), "{listed:?}");
     }
-    std::fs::write(installation.path("token"), "dkt_wrong").unwrap();
-    let refused = installation.run(&["job", "list", "--project", "docs"]);
+    let refused = with_file(b"dkt_wrong").await;
     assert!(refused.code == Some(1) && refused.stderr.contains("not an API token"), "{refused:?}");
 }
 
@@ -373,13 +375,13 @@ async fn template_is_found_by_its_name() {
     let machine = Machine::of(&app).await;
     let start =
         ["job", "start", "--project", "docs", "--template", "Check", "--set", "page=/a=b", "--key", "run-1"];
-    let job = machine.json(&start);
+    let job = machine.json(&start).await;
     assert_eq!(job["prompt"], "Check /a=b");
-    let missing = machine.run(&["job", "start", "--project", "docs", "--template", "Chekc"]);
+    let missing = machine.run(&["job", "start", "--project", "docs", "--template", "Chekc"]).await;
     assert!(missing.code == Some(1) && missing.stderr.contains("no template with that name"), "{missing:?}");
     let template = [("project", "docs"), ("template", job["template"].as_str().unwrap())];
     app.operator().await.post_json("/api/templates/remove", &template).await;
-    assert_eq!(machine.json(&start)["id"], job["id"], "the first job, without its template");
+    assert_eq!(machine.json(&start).await["id"], job["id"], "the first job, without its template");
 }
 
 #[tokio::test]
@@ -391,12 +393,12 @@ async fn views_are_printed_as_table_csv_and_json() {
     }
     let machine = Machine::of(&app).await;
     let range = ["views", "--project", "docs", "--from", "2026-11-01", "--to", "2026-11-03"];
-    let csv = machine.run(&[&range[..], &["--csv"]].concat());
+    let csv = machine.run(&[&range[..], &["--csv"]].concat()).await;
     assert_eq!(csv.stdout, "path,human,ai,total\n/a,6,4,10\n\"/b,c\",2,0,2\n");
     assert!(csv.stderr.contains("2026-11-03 is not in Docket’s history"), "{csv:?}");
-    let table = machine.run(&range);
+    let table = machine.run(&range).await;
     assert!(table.stdout.lines().nth(1).unwrap().ends_with("10  /a"), "{table:?}");
-    let found = machine.json(&range);
+    let found = machine.json(&range).await;
     assert_eq!(found["totals"]["total"], 12);
     assert_eq!(found["missing_days"], json!([{"from": "2026-11-03", "to": "2026-11-03"}]));
     assert!(!csv.stderr.contains("provisional"), "{csv:?}");
@@ -405,10 +407,10 @@ async fn views_are_printed_as_table_csv_and_json() {
         .put("docs", Written { fetched_at, ..Written::new(day("2026-11-04"), rows(&[("/a", 1, 0)])) })
         .await;
     let provisional =
-        machine.run(&["views", "--project", "docs", "--from", "2026-11-01", "--to", "2026-11-04"]);
+        machine.run(&["views", "--project", "docs", "--from", "2026-11-01", "--to", "2026-11-04"]).await;
     let expected = "2026-11-04 is provisional: the platform may still change its views";
     assert!(provisional.stderr.contains(expected), "{provisional:?}");
-    let long = machine.run(&["views", "--project", "docs", "--from", "0001-01-01"]);
+    let long = machine.run(&["views", "--project", "docs", "--from", "0001-01-01"]).await;
     assert!(long.code == Some(1) && long.stderr.contains("1,100 days"), "{long:?}");
 }
 
@@ -426,7 +428,7 @@ async fn documented_ci_commands_run() {
         let machine = Machine::of(&app).await;
         let [(_, arguments)] = commands[..] else { panic!("{example}") };
         let line = format!("export {}; \"$0\" job {arguments}", variables.join(" "));
-        let finished = machine.installation.run_by(&line, &[]);
+        let finished = machine.installation.run_by_beside_app(&line, &[]).await;
         assert_eq!(finished.code, Some(0), "{line}: {finished:?}");
         assert_eq!(app.upstream.posts().await.len(), 1);
     }
@@ -438,7 +440,7 @@ async fn unknown_job_is_resolved_as_the_client_advises() {
     app.upstream.reset().await;
     app.upstream.on_create(ResponseTemplate::new(500)).await;
     let machine = Machine::of(&app).await;
-    let unknown = machine.run(&["job", "start", "--project", "docs", "Fix typos"]);
+    let unknown = machine.run(&["job", "start", "--project", "docs", "Fix typos"]).await;
     assert_eq!(unknown.code, Some(4), "{unknown:?}");
     let (id, _) = unknown.stdout.split_once("  ").unwrap();
     let advice = format!("docket job resolve {id} --attempt 0 --not-started, or --started --platform-id ID");
@@ -446,25 +448,25 @@ async fn unknown_job_is_resolved_as_the_client_advises() {
     app.upstream.reset().await;
     app.upstream.accepts_jobs().await;
     let resolve = ["job", "resolve", id, "--attempt", "0", "--project", "docs"];
-    let run = |more: &[&str]| machine.run(&[&resolve, more].concat());
+    let run = async |more: &[&str]| machine.run(&[&resolve, more].concat()).await;
     for wrong in [&[][..], &["--not-started", "--started"], &["--not-started", "--platform-id", "x"]] {
-        assert_eq!(run(wrong).code, Some(2), "{wrong:?}");
+        assert_eq!(run(wrong).await.code, Some(2), "{wrong:?}");
     }
     for _ in 0..2 {
-        let resolved = run(&["--not-started"]);
+        let resolved = run(&["--not-started"]).await;
         assert_eq!(resolved.code, Some(0), "{resolved:?}");
         assert!(resolved.stdout.starts_with(&format!("{id}  active")), "{resolved:?}");
     }
     assert_eq!(app.upstream.posts().await.len(), 1);
-    let late = run(&["--started", "--platform-id", "job_9"]);
+    let late = run(&["--started", "--platform-id", "job_9"]).await;
     assert!(late.code == Some(1) && late.stderr.contains("Look at the job again"), "{late:?}");
 
     app.upstream.on_follow_up(ResponseTemplate::new(502)).await;
-    let sent = machine.run(&["job", "follow-up", "--project", "docs", id, "And links"]);
+    let sent = machine.run(&["job", "follow-up", "--project", "docs", id, "And links"]).await;
     assert_eq!(sent.code, Some(4), "{sent:?}");
     let (_, of) = sent.stderr.split_once("--follow-up ").unwrap();
     let follow_up = of.split(' ').next().unwrap();
-    let resolved = run(&["--follow-up", follow_up, "--started"]);
+    let resolved = run(&["--follow-up", follow_up, "--started"]).await;
     assert_eq!(resolved.code, Some(0), "{resolved:?}");
 }
 
@@ -472,11 +474,11 @@ async fn unknown_job_is_resolved_as_the_client_advises() {
 async fn retry_names_the_job_that_it_runs_again() {
     let app = app_with("failed").await;
     let machine = Machine::of(&app).await;
-    let failed = machine.run(&["job", "start", "--project", "docs", "--wait", "Fix typos"]);
+    let failed = machine.run(&["job", "start", "--project", "docs", "--wait", "Fix typos"]).await;
     assert_eq!(failed.code, Some(3), "{failed:?}");
     let (id, _) = failed.stdout.split_once("  ").unwrap();
     app.upstream.reset().await;
     app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_2", "active"))).await;
-    let again = machine.json(&["job", "start", "--project", "docs", "--retry-of", id, "Fix typos"]);
+    let again = machine.json(&["job", "start", "--project", "docs", "--retry-of", id, "Fix typos"]).await;
     assert_eq!((&again["state"], &again["retry_of"]), (&json!("active"), &json!(id)));
 }

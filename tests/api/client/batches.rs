@@ -30,7 +30,7 @@ async fn batch_is_started_awaited_and_shown() {
     let app = app_with(Settings::default()).await;
     let machine = Machine::of(&app).await;
     let values = ["--values", "/merge", "--values", "\"/completed and, more\"", "--wait"];
-    let finished = machine.run(&[&START[..], &values].concat());
+    let finished = machine.run(&[&START[..], &values].concat()).await;
     assert_eq!(finished.code, Some(0), "{finished:?}");
     let (id, first, address) = begin(&finished);
     assert!(first.contains("of 2 ended: "), "{finished:?}");
@@ -41,11 +41,11 @@ async fn batch_is_started_awaited_and_shown() {
     assert!(merged.ends_with(&format!("  completed  {PULL_REQUEST}  /merge")), "{merged}");
     assert!(completed.ends_with("  completed  /completed and, more"), "{completed}");
     let job = merged.split_once("  ").unwrap().0;
-    assert_eq!(machine.run(&["job", "show", "--project", "docs", job]).code, Some(0));
+    assert_eq!(machine.run(&["job", "show", "--project", "docs", job]).await.code, Some(0));
 
-    let shown = machine.run(&["batch", "show", "--project", "docs", &id]);
+    let shown = machine.run(&["batch", "show", "--project", "docs", &id]).await;
     assert_eq!((shown.code, shown.stdout.lines().count()), (Some(0), 4), "{shown:?}");
-    let json = machine.json(&["batch", "show", "--project", "docs", &id, "--wait"]);
+    let json = machine.json(&["batch", "show", "--project", "docs", &id, "--wait"]).await;
     assert_eq!((&json["id"], json["items"].as_array().unwrap().len()), (&Value::from(id), 2));
 }
 
@@ -55,20 +55,20 @@ async fn exit_code_names_the_worst_outcome() {
     let machine = Machine::of(&app).await;
     for values in [["/completed", "/failed"], ["/refuse", "/merge"]] {
         let list = ["--values", values[0], "--values", values[1], "--wait", "--timeout", "5m"];
-        let finished = machine.run(&[&START[..], &list].concat());
+        let finished = machine.run(&[&START[..], &list].concat()).await;
         assert_eq!(finished.code, Some(3), "{values:?}: {finished:?}");
         let (id, ..) = begin(&finished);
-        let shown = machine.run(&["batch", "show", "--project", "docs", &id]);
+        let shown = machine.run(&["batch", "show", "--project", "docs", &id]).await;
         assert_eq!(shown.code, Some(3), "{shown:?}");
     }
-    let moving = machine.run(&[&START[..], &["--values", "/merge", "--values", "/active"]].concat());
+    let moving = machine.run(&[&START[..], &["--values", "/merge", "--values", "/active"]].concat()).await;
     let (id, ..) = begin(&moving);
     let show = ["batch", "show", "--project", "docs", &id];
-    let late = machine.run(&[&show[..], &["--wait", "--timeout", "1s"]].concat());
+    let late = machine.run(&[&show[..], &["--wait", "--timeout", "1s"]].concat()).await;
     assert_eq!((moving.code, late.code), (Some(0), Some(5)), "{moving:?} {late:?}");
-    assert_eq!(machine.run(&show).code, Some(0));
+    assert_eq!(machine.run(&show).await.code, Some(0));
     let missing = "01920000-0000-7000-8000-000000000001";
-    assert_eq!(machine.run(&["batch", "show", "--project", "docs", missing]).code, Some(1));
+    assert_eq!(machine.run(&["batch", "show", "--project", "docs", missing]).await.code, Some(1));
 }
 
 #[tokio::test]
@@ -87,8 +87,8 @@ async fn values_come_from_a_file_or_standard_input() {
     };
     let expected = ["Check /a in a loud tone", "Check /b in a calm tone", "Check /c, d in a calm, kind tone"];
     let path = machine.installation.path("values.csv");
-    assert_eq!(prompts(&machine.run(&[&start[..], &[path.to_str().unwrap()]].concat())), expected);
-    assert_eq!(prompts(&machine.run_with_input(&[&start[..], &["-"]].concat(), list)), expected);
+    assert_eq!(prompts(&machine.run(&[&start[..], &[path.to_str().unwrap()]].concat()).await), expected);
+    assert_eq!(prompts(&machine.run_with_input(&[&start[..], &["-"]].concat(), list).await), expected);
     let both = [&["batch", "start", "--project", "docs", "--file", "-", "-"][..]].concat();
     for (arguments, code) in [
         (both, 2),
@@ -97,7 +97,7 @@ async fn values_come_from_a_file_or_standard_input() {
         ([&START[..], &["--values", "/a,calm"]].concat(), 1),
         ([&START[..], &["--values", "/a", "--key", ""]].concat(), 2),
     ] {
-        let refused = machine.run(&arguments);
+        let refused = machine.run(&arguments).await;
         assert_eq!(refused.code, Some(code), "{arguments:?}: {refused:?}");
     }
     assert_eq!(batches(&app).await, 2);
@@ -108,11 +108,14 @@ async fn run_with_the_same_key_finds_the_batch() {
     let app = app_with(per_hour(4)).await;
     let machine = Machine::of(&app).await;
     let start = [&START[..], &["--values", "/a", "--key", "release/v1.2.3"]].concat();
-    let ids: BTreeSet<String> = (0..3).map(|_| machine.json(&start)["id"].to_string()).collect();
+    let mut ids = BTreeSet::new();
+    for _ in 0..3 {
+        ids.insert(machine.json(&start).await["id"].to_string());
+    }
     assert_eq!((ids.len(), batches(&app).await), (1, 1));
-    let other = machine.run(&[&start[..], &["--values", "/b"]].concat());
+    let other = machine.run(&[&start[..], &["--values", "/b"]].concat()).await;
     assert!(other.code == Some(1) && other.stderr.contains("idempotency key"), "{other:?}");
-    let without = machine.run(&[&START[..], &["--values", "/a"]].concat());
+    let without = machine.run(&[&START[..], &["--values", "/a"]].concat()).await;
     assert!(without.stderr.contains("repeat it with its idempotency key: --key "), "{without:?}");
     assert_eq!(batches(&app).await, 2);
 }
@@ -122,15 +125,15 @@ async fn queued_prompts_are_cancelled() {
     let app = app_with(per_hour(1)).await;
     app.operator().await.create("In the way", &intent()).await;
     let machine = Machine::of(&app).await;
-    let batch = machine.json(&[&START[..], &["--values", "/a", "--values", "/b"]].concat());
+    let batch = machine.json(&[&START[..], &["--values", "/a", "--values", "/b"]].concat()).await;
     let cancel = ["batch", "cancel", "--project", "docs", batch["id"].as_str().unwrap()];
     for _ in 0..2 {
-        let cancelled = machine.run(&cancel);
+        let cancelled = machine.run(&cancel).await;
         assert_eq!(cancelled.code, Some(0), "{cancelled:?}");
         assert!(cancelled.stdout.contains("2 of 2 ended: 2 cancelled"), "{cancelled:?}");
     }
     let show = ["batch", "show", "--project", "docs", batch["id"].as_str().unwrap(), "--wait"];
-    assert_eq!(machine.run(&show).code, Some(3));
+    assert_eq!(machine.run(&show).await.code, Some(3));
 }
 
 #[tokio::test]
@@ -139,7 +142,7 @@ async fn token_without_reading_starts_a_batch() {
     let token = create(&app.operator().await, &[("scopes", "jobs:write")]).await;
     let installation = Installation::new().set("DOCKET_SERVER", &app.origin()).set("DOCKET_TOKEN", &token);
     let machine = Machine { installation, token };
-    let started = machine.run(&[&START[..], &["--values", "/a"]].concat());
+    let started = machine.run(&[&START[..], &["--values", "/a"]].concat()).await;
     assert_eq!((started.code, started.stdout.lines().count()), (Some(0), 2), "{started:?}");
     let (id, _, address) = begin(&started);
     assert_eq!(address, format!("{}/p/docs/batches/{id}", app.origin()));

@@ -39,11 +39,11 @@ async fn variables_and_files_of_others_have_no_effect() {
             &["job", "list", "--project", "docs"],
             &["views", "--project", "docs"],
         ] {
-            let finished = machine.run(command);
+            let finished = machine.run(command).await;
             assert_eq!(finished.code, Some(0), "{file}: {finished:?}");
         }
         // They are wrong for the commands of a server.
-        assert_eq!(machine.run(&["token", "list"]).code, Some(2), "{file}");
+        assert_eq!(machine.run(&["token", "list"]).await.code, Some(2), "{file}");
     }
     assert_eq!(machine.installation.files(), ["Leptos.toml"], "there is no database");
 }
@@ -57,7 +57,7 @@ async fn variable_with_the_configuration_file_is_read_by_a_server_only() {
         let machine = Machine { installation: installation.set("DOCKET_CONFIG", value), token };
         std::fs::write(machine.installation.path("wrong.toml"), "this is no TOML").unwrap();
         for command in [&["job", "list", "--project", "docs"][..], &["views", "--project", "docs"]] {
-            let finished = machine.run(command);
+            let finished = machine.run(command).await;
             assert_eq!(finished.code, Some(0), "{value:?}: {finished:?}");
         }
         let server = Installation::new().set("DOCKET_CONFIG", value);
@@ -119,10 +119,10 @@ async fn later_server() -> MockServer {
     app.upstream.accepts_follow_ups().await;
     Archive::of(&app).await.write(day("2026-11-01"), rows(&[("/a", 3, 2)])).await;
     let machine = Machine::of(&app).await;
-    let job = machine.json(&["job", "start", "--project", "docs", "Fix typos"]);
+    let job = machine.json(&["job", "start", "--project", "docs", "Fix typos"]).await;
     let mut job =
-        machine.json(&["job", "follow-up", "--project", "docs", job["id"].as_str().unwrap(), "Go on"]);
-    let views = machine.json(&["views", "--project", "docs", "--from", "2026-11-01", "--to", "2026-11-01"]);
+        machine.json(&["job", "follow-up", "--project", "docs", job["id"].as_str().unwrap(), "Go on"]).await;
+    let views = machine.json(&["views", "--project", "docs", "--from", "2026-11-01", "--to", "2026-11-01"]).await;
     job["id"] = json!(ID);
     let states = json!({"state": "open", "checks": "passed", "review": "none", "waiting_for": "author"});
     job["pull_request"] = json!({"url": "https://git.example/1", "number": 1, "conflict": false});

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use futures::stream::{self, StreamExt};
+
 use super::{Finished, Installation, Machine};
 use crate::helpers::{TestApp, read_request, until};
 use crate::queue::per_hour;
@@ -177,20 +179,12 @@ async fn sent(app: &TestApp, prompt: &str) -> usize {
     .await
 }
 
-/// Runs each case on a few threads.
-fn in_parallel<T: Sync>(cases: &[T], run: impl Fn(usize, &T) + Sync) {
-    let next = AtomicUsize::new(0);
-    thread::scope(|scope| {
-        for _ in 0..6 {
-            scope.spawn(|| {
-                loop {
-                    let at = next.fetch_add(1, Ordering::SeqCst);
-                    let Some(case) = cases.get(at) else { return };
-                    run(at, case);
-                }
-            });
-        }
-    });
+/// Runs the cases, a few at a time.
+async fn in_parallel<T>(cases: &[T], run: impl AsyncFn(usize, &T)) {
+    let run = &run;
+    stream::iter(cases.iter().enumerate())
+        .for_each_concurrent(6, |(at, case)| async move { run(at, case).await })
+        .await;
 }
 
 /// Each fault with each end.
@@ -225,7 +219,7 @@ async fn job_is_started_once_wherever_the_reply_is_lost() {
     let app = app().await;
     let machines = machines(&app, 6).await;
     let cases = cases();
-    in_parallel(&cases, |at, case| {
+    in_parallel(&cases, async |at, case| {
         let machine = &machines[at % machines.len()];
         let (prompt, given) = (format!("Fix typos, case {at}."), format!("run/{at}"));
         let mut start = vec!["job", "start", "--project", "docs", &prompt];
@@ -235,19 +229,20 @@ async fn job_is_started_once_wherever_the_reply_is_lost() {
         }
         let faults = [case.0, FAULTS[at * 5 % FAULTS.len()]];
         let proxy = Proxy::start(&app, &faults[..1 + usize::from(at % 4 == 0)], case.1).of(machine);
-        let first = proxy.run(&[&start[..], &["--json"]].concat());
+        let first = proxy.run(&[&start[..], &["--json"]].concat()).await;
         check_end(&first, *case);
         if !is_key_given {
             let key = printed_key(&first);
             assert!(first.code == Some(0) || first.stderr.ends_with(&format!("--key {key}\n")), "{first:?}");
             start.extend(["--key", key]);
         }
-        let second = machine.json(&start);
+        let second = machine.json(&start).await;
         if first.code == Some(0) {
             let first: serde_json::Value = serde_json::from_str(&first.stdout).unwrap();
             assert_eq!(first["id"], second["id"], "{case:?}");
         }
-    });
+    })
+    .await;
     for (at, case) in cases.iter().enumerate() {
         assert_eq!(sent(&app, &format!("Fix typos, case {at}.")).await, 1, "{case:?}");
     }
@@ -264,13 +259,14 @@ async fn refusal_of_a_proxy_leaves_the_end_of_a_started_job_unknown() {
         .into_iter()
         .flat_map(|fault| refusals.map(|status| (fault, Then::IsRefused(status))))
         .collect();
-    in_parallel(&cases, |at, case| {
+    in_parallel(&cases, async |at, case| {
         let machine = &machines[at % machines.len()];
         let (prompt, key) = (format!("Fix typos, case {at}."), format!("run/{at}"));
         let start = ["job", "start", "--project", "docs", &prompt, "--key", &key];
-        check_end(&Proxy::start(&app, &[case.0], case.1).of(machine).run(&start), *case);
-        assert_eq!(machine.run(&start).code, Some(0), "{case:?}");
-    });
+        check_end(&Proxy::start(&app, &[case.0], case.1).of(machine).run(&start).await, *case);
+        assert_eq!(machine.run(&start).await.code, Some(0), "{case:?}");
+    })
+    .await;
     assert_eq!(app.upstream.posts().await.len(), cases.len(), "each prompt is sent once");
 }
 
@@ -279,17 +275,18 @@ async fn follow_up_is_sent_once_wherever_the_reply_is_lost() {
     let app = app().await;
     app.upstream.accepts_follow_ups().await;
     let machines = machines(&app, 6).await;
-    let job = machines[0].json(&["job", "start", "--project", "docs", "Fix typos"]);
+    let job = machines[0].json(&["job", "start", "--project", "docs", "Fix typos"]).await;
     let job = job["id"].as_str().unwrap();
     let cases = cases();
-    in_parallel(&cases, |at, case| {
+    in_parallel(&cases, async |at, case| {
         let machine = &machines[at % machines.len()];
         let (prompt, key) = (format!("And links, case {at}."), format!("run/{at}"));
         let send = ["job", "follow-up", "--project", "docs", job, &prompt, "--key", &key];
-        check_end(&Proxy::start(&app, &[case.0], case.1).of(machine).run(&send), *case);
-        let second = machine.run(&send);
+        check_end(&Proxy::start(&app, &[case.0], case.1).of(machine).run(&send).await, *case);
+        let second = machine.run(&send).await;
         assert_eq!(second.code, Some(0), "{case:?}: {second:?}");
-    });
+    })
+    .await;
     for (at, case) in cases.iter().enumerate() {
         assert_eq!(sent(&app, &format!("And links, case {at}.")).await, 1, "{case:?}");
     }
@@ -300,14 +297,15 @@ async fn batch_is_started_once_wherever_the_reply_is_lost() {
     let app = app().await;
     let machines = machines(&app, 6).await;
     let cases = cases();
-    in_parallel(&cases, |at, case| {
+    in_parallel(&cases, async |at, case| {
         let machine = &machines[at % machines.len()];
         let (prompt, key) = (format!("Batch, case {at}, part {{{{n}}}}."), format!("run/{at}"));
         let start = ["batch", "start", "--project", "docs", &prompt, "--values", "1", "--key", &key];
-        check_end(&Proxy::start(&app, &[case.0], case.1).of(machine).run(&start), *case);
-        let second = machine.run(&start);
+        check_end(&Proxy::start(&app, &[case.0], case.1).of(machine).run(&start).await, *case);
+        let second = machine.run(&start).await;
         assert_eq!(second.code, Some(0), "{case:?}: {second:?}");
-    });
+    })
+    .await;
     let count = cases.len() as i64;
     for (table, statement) in
         [("batches", "SELECT COUNT(*) FROM batches"), ("jobs", "SELECT COUNT(*) FROM jobs")]
@@ -322,16 +320,17 @@ async fn job_stays_cancelled_wherever_the_reply_is_lost() {
     app.upstream.accepts_jobs().await;
     // The clock of this app stands still, so no token gets further requests.
     let machines = machines(&app, cases().len()).await;
-    machines[0].json(&["job", "start", "--project", "docs", "First"]);
-    in_parallel(&cases(), |at, case| {
+    machines[0].json(&["job", "start", "--project", "docs", "First"]).await;
+    in_parallel(&cases(), async |at, case| {
         let machine = &machines[at % machines.len()];
-        let job = machine.json(&["job", "start", "--project", "docs", "--queue", &format!("Case {at}")]);
+        let job = machine.json(&["job", "start", "--project", "docs", "--queue", &format!("Case {at}")]).await;
         let cancel = ["job", "cancel", "--project", "docs", job["id"].as_str().unwrap()];
-        check_end(&Proxy::start(&app, &[case.0], case.1).of(machine).run(&cancel), *case);
+        check_end(&Proxy::start(&app, &[case.0], case.1).of(machine).run(&cancel).await, *case);
         for _ in 0..2 {
-            assert_eq!(machine.json(&cancel)["state"], "cancelled", "{case:?}");
+            assert_eq!(machine.json(&cancel).await["state"], "cancelled", "{case:?}");
         }
-    });
+    })
+    .await;
     assert_eq!(app.upstream.posts().await.len(), 1, "what was cancelled is not sent");
 }
 
@@ -345,6 +344,6 @@ async fn key_of_a_killed_run_repeats_it() {
     let key = run.output_after("idempotency key: --key ").await;
     until("the prompt is sent", async || (app.upstream.posts().await.len() == 1).then_some(())).await;
     drop(run);
-    let job = machine.json(&[&start[..], &["--key", &key]].concat());
+    let job = machine.json(&[&start[..], &["--key", &key]].concat()).await;
     assert_eq!((&job["prompt"], app.upstream.posts().await.len()), (&"Fix typos".into(), 1));
 }

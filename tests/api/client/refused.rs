@@ -128,12 +128,12 @@ async fn platform_without_credits_refuses_now_and_may_get_it_later() {
     );
     app.ledger().execute(circuit).await;
     let start = ["job", "start", "--project", "docs", "--key", "run-1", "Fix typos"];
-    let refused = machine.run(&start);
+    let refused = machine.run(&start).await;
     assert_eq!(refused.code, Some(1), "{refused:?}");
     for words in ["no AI credits", "nothing was sent", "With --queue"] {
         assert!(refused.stderr.contains(words), "{words}: {refused:?}");
     }
-    let queued = machine.run(&[&start[..], &["--queue"]].concat());
+    let queued = machine.run(&[&start[..], &["--queue"]].concat()).await;
     assert_eq!(queued.code, Some(0), "{queued:?}");
     assert!(queued.stdout.contains("  queued\n"), "{queued:?}");
     assert_eq!(app.upstream.posts().await.len(), 0);
@@ -145,21 +145,21 @@ async fn refused_follow_up_is_named_with_its_reason() {
     let app = TestApp::with(per_hour(1)).await;
     app.upstream.accepts_jobs().await;
     let machine = Machine::of(&app).await;
-    let job = machine.json(&["job", "start", "--project", "docs", "Fix typos"]);
+    let job = machine.json(&["job", "start", "--project", "docs", "Fix typos"]).await;
     let id = job["id"].as_str().unwrap();
     app.upstream.on_follow_up(ResponseTemplate::new(422).set_body_json(remote_job("job_1", "active"))).await;
     let rejected = ["job", "follow-up", "--project", "docs", "--key", "run-1", id, "And links"];
-    assert_eq!(machine.run(&rejected).code, Some(3));
+    assert_eq!(machine.run(&rejected).await.code, Some(3));
     let cancelled = ["job", "follow-up", "--project", "docs", "--key", "run-2", "--queue", id, "And words"];
-    assert_eq!(machine.run(&cancelled).code, Some(0), "it is queued");
-    assert_eq!(machine.run(&["job", "cancel", "--project", "docs", id]).code, Some(0));
+    assert_eq!(machine.run(&cancelled).await.code, Some(0), "it is queued");
+    assert_eq!(machine.run(&["job", "cancel", "--project", "docs", id]).await.code, Some(0));
     for (follow_up, state) in [(&rejected[..], "rejected"), (&cancelled, "cancelled")] {
         for waits in [&[][..], &["--wait"]] {
-            let text = machine.run(&[follow_up, waits].concat());
+            let text = machine.run(&[follow_up, waits].concat()).await;
             assert_eq!(text.code, Some(3), "{text:?}");
             let line = text.stdout.lines().find(|line| line.starts_with("follow-up ")).unwrap();
             assert!(line.contains(&format!("  {state}: ")), "{text:?}");
-            let as_json = machine.run(&[follow_up, waits, &["--json"]].concat());
+            let as_json = machine.run(&[follow_up, waits, &["--json"]].concat()).await;
             assert!(as_json.stderr.contains(line), "{line}: {as_json:?}");
             let body: Value = serde_json::from_str(&as_json.stdout).unwrap();
             assert_eq!(body["follow_up_state"], state);
@@ -175,9 +175,9 @@ async fn state_of_a_follow_up_is_printed_without_the_scope_to_read() {
     let token = create(&app.operator().await, &[("scopes", "jobs:write")]).await;
     let installation = Installation::new().set("DOCKET_SERVER", &app.origin()).set("DOCKET_TOKEN", &token);
     let machine = Machine { installation, token };
-    let job = machine.json(&["job", "start", "--project", "docs", "Fix typos"]);
+    let job = machine.json(&["job", "start", "--project", "docs", "Fix typos"]).await;
     let id = job["id"].as_str().unwrap();
-    let sent = machine.run(&["job", "follow-up", "--project", "docs", id, "And links"]);
+    let sent = machine.run(&["job", "follow-up", "--project", "docs", id, "And links"]).await;
     let line = sent.stdout.lines().last().unwrap();
     assert!(line.starts_with("follow-up ") && line.ends_with("  accepted"), "{sent:?}");
 }

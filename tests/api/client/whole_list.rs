@@ -21,26 +21,26 @@ async fn whole_list_has_each_job_once() {
         New::batch(&prompt, &values.join("\n")).started(&operator).await;
     }
     let machine = Machine::of(&app).await;
-    let first = machine.run(&["job", "list", "--project", "docs", "--limit", "100"]);
+    let first = machine.run(&["job", "list", "--project", "docs", "--limit", "100"]).await;
     assert_eq!((first.code, first.stdout.lines().count()), (Some(0), 100));
     assert!(first.stderr.contains("--all"), "{first:?}");
-    let whole = machine.run(&LIST);
+    let whole = machine.run(&LIST).await;
     assert_eq!((whole.code, whole.stderr.as_str()), (Some(0), ""), "{whole:?}");
     let ids: BTreeSet<&str> = whole.stdout.lines().filter_map(|line| line.split("  ").next()).collect();
     assert_eq!((ids.len(), whole.stdout.lines().count()), (300, 300));
     assert!(whole.stdout.starts_with(&first.stdout), "the newest first");
 
-    let listed = machine.json(&LIST);
+    let listed = machine.json(&LIST).await;
     let listed_ids = listed["jobs"].as_array().unwrap().iter().map(|job| job["id"].as_str().unwrap());
     assert_eq!(listed_ids.collect::<BTreeSet<_>>(), ids);
     assert_eq!(listed["next_cursor"], Value::Null);
-    let filtered = machine.run(&[&LIST[..], &["--q", "/page-149"]].concat());
+    let filtered = machine.run(&[&LIST[..], &["--q", "/page-149"]].concat()).await;
     assert_eq!(filtered.stdout.lines().count(), 2, "{filtered:?}");
     assert_eq!(
-        machine.json(&[&LIST[..], &["--status", "failed"]].concat()),
+        machine.json(&[&LIST[..], &["--status", "failed"]].concat()).await,
         json!({"jobs": [], "next_cursor": null})
     );
-    let both = machine.run(&[&LIST[..], &["--limit", "3"]].concat());
+    let both = machine.run(&[&LIST[..], &["--limit", "3"]].concat()).await;
     assert_eq!(both.code, Some(2), "{both:?}");
 }
 

@@ -142,23 +142,29 @@ impl Installation {
         self.run_with_input_by(WITHOUT_READER, arguments, input)
     }
 
+    /// As [`Installation::run_with_input`], while the runtime of the test continues. For a command that needs an app of this test:
+    /// some of the app's connections to PostgreSQL may belong to that runtime.
+    pub(crate) async fn run_beside_app(&self, arguments: &[&str], input: &str) -> Finished {
+        self.finish_beside_app(Command::new(DOCKET), arguments, input).await
+    }
+
+    /// As [`Installation::run_by`] and [`Installation::run_beside_app`].
+    pub(crate) async fn run_by_beside_app(&self, line: &str, arguments: &[&str]) -> Finished {
+        self.finish_beside_app(shell(line), arguments, "").await
+    }
+
+    async fn finish_beside_app(&self, command: Command, arguments: &[&str], input: &str) -> Finished {
+        let (child, input) = (self.spawn(command, arguments), input.to_owned());
+        tokio::task::spawn_blocking(move || finished(child, &input)).await.unwrap()
+    }
+
     fn finish(&self, command: Command, arguments: &[&str], input: &str) -> Finished {
-        let mut command = command;
+        finished(self.spawn(command, arguments), input)
+    }
+
+    fn spawn(&self, mut command: Command, arguments: &[&str]) -> Child {
         self.prepare(&mut command, arguments);
-        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
-        // A command that reads nothing may have exited already.
-        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-        let (stdout, stderr) = (whole(child.stdout.take().unwrap()), whole(child.stderr.take().unwrap()));
-        let code = end_of(&mut child).code();
-        let text = |output: mpsc::Receiver<Vec<u8>>| {
-            String::from_utf8(output.recv_timeout(DEADLINE).expect("the output ends")).unwrap()
-        };
-        let finished = Finished { code, stdout: text(stdout), stderr: text(stderr) };
-        assert!(secrets_in(&format!("{finished:?}")).is_empty(), "a secret was printed: {finished:?}");
-        for words in ["this form", "reload the page", "Reload the page", "This form"] {
-            assert!(!finished.stderr.contains(words), "no page is in front of the reader: {finished:?}");
-        }
-        finished
+        command.stdin(Stdio::piped()).spawn().unwrap()
     }
 
     /// Starts a long-running command.
@@ -312,6 +318,23 @@ impl Drop for Served {
         let _ = child.kill();
         let _ = child.wait();
     }
+}
+
+/// Gives the input to a command, and waits for its end.
+fn finished(mut child: Child, input: &str) -> Finished {
+    // A command that reads nothing may have exited already.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let (stdout, stderr) = (whole(child.stdout.take().unwrap()), whole(child.stderr.take().unwrap()));
+    let code = end_of(&mut child).code();
+    let text = |output: mpsc::Receiver<Vec<u8>>| {
+        String::from_utf8(output.recv_timeout(DEADLINE).expect("the output ends")).unwrap()
+    };
+    let finished = Finished { code, stdout: text(stdout), stderr: text(stderr) };
+    assert!(secrets_in(&format!("{finished:?}")).is_empty(), "a secret was printed: {finished:?}");
+    for words in ["this form", "reload the page", "Reload the page", "This form"] {
+        assert!(!finished.stderr.contains(words), "no page is in front of the reader: {finished:?}");
+    }
+    finished
 }
 
 /// Waits for the end of a command, which is killed after [`DEADLINE`].
