@@ -124,7 +124,16 @@ counted_tests() {
   read -r good bad left < <(
     awk '/^test result: / { p += $4; f += $6; i += $8 } END { print p + 0, f + 0, i + 0 }' "$log"
   )
+  if ((bad > 0)); then
+    say "== Why tests failed"
+    messages_of_failures "$log"
+  fi
   judge "$name" "$started" "$status" "$good" "$bad" "$left"
+}
+
+# messages_of_failures LOG: where tests panicked and why, without backtraces.
+messages_of_failures() {
+  awk '/ panicked at / { left = 8 } /^stack backtrace:|^note: run with/ { left = 0 } left-- > 0' "$1" | cut -c 1-500
 }
 
 # browser_tests BINARY

@@ -94,10 +94,12 @@ impl Scene {
         }
         self.app.ledger().refuse_sending().await;
         let meanwhile = async {
-            let committed = "SELECT COUNT(*) FROM messages WHERE state = 'queued' AND in_queue = 0";
-            until("it is committed", async || (self.app.ledger().count(committed).await == 1).then_some(()))
-                .await;
+            let waiting = "SELECT COUNT(*) FROM messages WHERE state = 'queued' AND in_queue = 0";
+            let waits = async |count| (self.app.ledger().count(waiting).await == count).then_some(());
+            until("it is committed", async || waits(1).await).await;
             self.arise(obstacle).await;
+            // An attempt that found no obstacle before must not succeed.
+            until("the obstacle is noticed", async || waits(0).await).await;
             self.app.ledger().allow_sending().await;
         };
         tokio::join!(self.post(follows, key, queue), meanwhile).0
