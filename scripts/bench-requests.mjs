@@ -19,7 +19,7 @@ const AIM_P50 = 3;
 const TOKENS = 3_000;
 const TARGETS = [
   { name: "list of 50 jobs", path: "/p/bench/jobs", aim: 1000 },
-  { name: "list of 50, brotli", path: "/p/bench/jobs", headers: { "accept-encoding": "gzip, deflate, br" } },
+  { name: "list of 50, gzip", path: "/p/bench/jobs", headers: { "accept-encoding": "gzip, deflate, br" } },
   { name: "overview", path: "/p/bench", aim: 600 },
   { name: "analytics", path: "/p/bench/analytics", aim: 600 },
   { name: "/api/jobs/list", path: "/api/jobs/list", form: { project: "bench" }, aim: 1500 },

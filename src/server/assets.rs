@@ -1,7 +1,9 @@
 //! The front end's files, embedded into the binary, precompressed, with names that change with the content. No
 //! compression or disk access at run time, except in debug builds, where `rust-embed` reads `target/site`.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::io::{self, Read};
 use std::sync::LazyLock;
 
 use axum::Router;
@@ -10,12 +12,16 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use data_encoding::HEXLOWER;
+use flate2::read::GzDecoder;
 use rust_embed::{Embed, EmbeddedFile};
 use sha2::{Digest, Sha256};
 
+/// Each file in two compressed forms, which are half a megabyte less than the files. A client that accepts neither gets the file from
+/// the second form. `make dev` compresses nothing: the files are read from the disk.
 #[derive(Embed)]
 #[folder = "target/site/"]
 #[allow_missing = true]
+#[cfg_attr(any(feature = "embed", not(debug_assertions)), include = "*.br", include = "*.gz")]
 // Type declarations are for bundlers; browsers never request them.
 #[exclude = "*.d.ts*"]
 struct Site;
@@ -48,9 +54,11 @@ pub fn package_dir() -> String {
 
 /// The routes of all files. They need no session: they are the same for everyone.
 pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
-    let plain = Site::iter().filter(|name| !name.contains('/') && !is_compressed(name));
-    let plain: BTreeSet<_> = plain.chain(Public::iter()).collect();
-    plain.into_iter().fold(
+    let site = Site::iter().filter(|name| !name.contains('/') && !name.ends_with(".br"));
+    let site =
+        site.map(|name| name.strip_suffix(".gz").map_or(name.clone(), |name| Cow::Owned(name.to_owned())));
+    let names: BTreeSet<_> = site.chain(Public::iter()).collect();
+    names.into_iter().fold(
         Router::new().route(&format!("/{PACKAGE}/{{version}}/{{*name}}"), get(packaged)),
         |router, name| {
             router.route(
@@ -65,15 +73,17 @@ pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
 async fn packaged(Path((version, name)): Path<(String, String)>, headers: HeaderMap) -> Response {
     let caching = if version == *VERSION { FOR_EVER } else { REVALIDATE };
     let packaged = format!("{PACKAGE}/{name}");
-    let name = if Site::get(&packaged).is_some() { packaged } else { name };
+    let is_in_package = best_form(&packaged, &headers).is_some();
+    let name = if is_in_package { packaged } else { name };
     serve(&name, caching, &headers)
 }
 
 fn serve(name: &str, caching: &'static str, request: &HeaderMap) -> Response {
-    let Some((file, encoding)) = best_encoding(name, request) else {
+    let Some((file, form)) = best_form(name, request) else {
         return StatusCode::NOT_FOUND.into_response();
     };
-    let etag = format!("\"{}\"", HEXLOWER.encode(&file.metadata.sha256_hash()[..16]));
+    // Two forms of a file have different validators.
+    let etag = format!("\"{}{form:?}\"", HEXLOWER.encode(&file.metadata.sha256_hash()[..16]));
     let validators = [
         (header::ETAG, etag.clone()),
         (header::CACHE_CONTROL, caching.to_owned()),
@@ -83,26 +93,57 @@ fn serve(name: &str, caching: &'static str, request: &HeaderMap) -> Response {
         return (StatusCode::NOT_MODIFIED, validators).into_response();
     }
     let content_type = mime_guess::from_path(name).first_or_octet_stream();
-    let mut response =
-        (validators, [(header::CONTENT_TYPE, content_type.to_string())], file.data).into_response();
-    if let Some(encoding) = encoding {
-        response.headers_mut().insert(header::CONTENT_ENCODING, header::HeaderValue::from_static(encoding));
+    let content_type = [(header::CONTENT_TYPE, content_type.to_string())];
+    let encoded = |encoding: &'static str| [(header::CONTENT_ENCODING, encoding)];
+    match form {
+        Form::Brotli => (validators, content_type, encoded("br"), file.data).into_response(),
+        Form::Gzip => (validators, content_type, encoded("gzip"), file.data).into_response(),
+        Form::Plain => (validators, content_type, file.data).into_response(),
+        Form::Unpacked => match unpacked(&file.data) {
+            Ok(data) => (validators, content_type, data).into_response(),
+            Err(error) => {
+                tracing::error!(name, %error, "an embedded file is corrupt");
+                StatusCode::INTERNAL_SERVER_ERROR.into_response()
+            }
+        },
     }
-    response
 }
 
-/// The smallest encoding of a file that the browser accepts.
-fn best_encoding(name: &str, request: &HeaderMap) -> Option<(EmbeddedFile, Option<&'static str>)> {
-    if is_compressed(name) {
+/// How a file is sent.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    Brotli,
+    Gzip,
+    /// As it is embedded.
+    Plain,
+    /// Its gzip form is decompressed.
+    Unpacked,
+}
+
+/// The smallest form of a file that the client accepts, and what it is made from.
+fn best_form(name: &str, request: &HeaderMap) -> Option<(EmbeddedFile, Form)> {
+    if name.ends_with(".br") || name.ends_with(".gz") {
         return None;
     }
     let accepted =
         request.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    [("br", "br"), ("gzip", "gz")]
+    [("br", "br", Form::Brotli), ("gzip", "gz", Form::Gzip)]
         .into_iter()
-        .filter(|(encoding, _)| accepts(accepted, encoding))
-        .find_map(|(encoding, suffix)| Some((Site::get(&format!("{name}.{suffix}"))?, Some(encoding))))
-        .or_else(|| Some((Site::get(name).or_else(|| Public::get(name))?, None)))
+        .filter(|(encoding, ..)| accepts(accepted, encoding))
+        .find_map(|(_, suffix, form)| Some((compressed(name, suffix)?, form)))
+        .or_else(|| Some((compressed(name, "gz")?, Form::Unpacked)))
+        .or_else(|| Some((Site::get(name).or_else(|| Public::get(name))?, Form::Plain)))
+}
+
+/// A form of a file; `None` without a build that compresses.
+fn compressed(name: &str, suffix: &str) -> Option<EmbeddedFile> {
+    Site::get(&format!("{name}.{suffix}"))
+}
+
+fn unpacked(packed: &[u8]) -> io::Result<Vec<u8>> {
+    let mut data = Vec::new();
+    GzDecoder::new(packed).read_to_end(&mut data)?;
+    Ok(data)
 }
 
 /// Whether an `Accept-Encoding` contains `encoding` with a weight above 0.
@@ -122,10 +163,6 @@ fn accepts(header: &str, encoding: &str) -> bool {
 fn matches(request: &HeaderMap, etag: &str) -> bool {
     let known = request.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok()).unwrap_or_default();
     known.split(',').map(str::trim).any(|known| known == "*" || known.trim_start_matches("W/") == etag)
-}
-
-fn is_compressed(name: &str) -> bool {
-    name.ends_with(".br") || name.ends_with(".gz")
 }
 
 #[cfg(test)]

@@ -199,7 +199,8 @@ async fn follow_up_is_awaited_although_the_platform_reports_the_end_before() {
         };
         app.upstream.on_read(reported).await;
         let id = job["id"].as_str().unwrap();
-        let finished = machine.run(&["job", "follow-up", "--project", "docs", "--wait", id, "And links"]).await;
+        let finished =
+            machine.run(&["job", "follow-up", "--project", "docs", "--wait", id, "And links"]).await;
         assert_eq!(finished.code, Some(code), "{finished:?}");
         let end = format!("{id}  {end}");
         assert!(finished.stdout.lines().any(|line| line == end), "{finished:?}");
@@ -301,8 +302,9 @@ async fn key_may_be_any_name_of_a_ci_run() {
     }
     assert_eq!(ids.len(), names.len(), "different keys, different jobs");
     assert_eq!(app.upstream.posts().await.len(), names.len());
-    let other =
-        machine.run(&["job", "start", "--project", "docs", "--key", "release/v1.2.3", "Another prompt"]).await;
+    let other = machine
+        .run(&["job", "start", "--project", "docs", "--key", "release/v1.2.3", "Another prompt"])
+        .await;
     assert!(other.code == Some(1) && other.stderr.contains("idempotency key"), "{other:?}");
     // A variable of the CI system that is not set.
     let empty = machine.run(&["job", "start", "--project", "docs", "--key", "", "Fix typos"]).await;

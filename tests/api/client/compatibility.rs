@@ -122,7 +122,8 @@ async fn later_server() -> MockServer {
     let job = machine.json(&["job", "start", "--project", "docs", "Fix typos"]).await;
     let mut job =
         machine.json(&["job", "follow-up", "--project", "docs", job["id"].as_str().unwrap(), "Go on"]).await;
-    let views = machine.json(&["views", "--project", "docs", "--from", "2026-11-01", "--to", "2026-11-01"]).await;
+    let views =
+        machine.json(&["views", "--project", "docs", "--from", "2026-11-01", "--to", "2026-11-01"]).await;
     job["id"] = json!(ID);
     let states = json!({"state": "open", "checks": "passed", "review": "none", "waiting_for": "author"});
     job["pull_request"] = json!({"url": "https://git.example/1", "number": 1, "conflict": false});

@@ -323,7 +323,8 @@ async fn job_stays_cancelled_wherever_the_reply_is_lost() {
     machines[0].json(&["job", "start", "--project", "docs", "First"]).await;
     in_parallel(&cases(), async |at, case| {
         let machine = &machines[at % machines.len()];
-        let job = machine.json(&["job", "start", "--project", "docs", "--queue", &format!("Case {at}")]).await;
+        let job =
+            machine.json(&["job", "start", "--project", "docs", "--queue", &format!("Case {at}")]).await;
         let cancel = ["job", "cancel", "--project", "docs", job["id"].as_str().unwrap()];
         check_end(&Proxy::start(&app, &[case.0], case.1).of(machine).run(&cancel).await, *case);
         for _ in 0..2 {

@@ -66,7 +66,7 @@ mod tests {
 
     #[tokio::test]
     async fn unread_response_ends_its_connection_and_is_not_produced_ahead() {
-        for encoding in ["identity", "gzip", "br"] {
+        for encoding in ["identity", "gzip"] {
             let (mut client, server) = tokio::io::duplex(1024);
             let (connection, produced) = serve(server, usize::MAX);
             let request = format!("GET / HTTP/1.1\r\nhost: x\r\naccept-encoding: {encoding}\r\n\r\n");
