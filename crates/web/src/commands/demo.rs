@@ -98,7 +98,7 @@ pub async fn demo(options: Options, site: Site, docket: Docket) -> anyhow::Resul
     let password = options.password.unwrap_or_else(readable_password);
     set_password(&store, &work, &password).await?;
     let token = sample_token(&store, &work).await.context("creating the sample token")?;
-    let stop = stop_on_signal();
+    let stop = stop_on_signal()?;
     let emulator_stop = CancellationToken::new();
     super::emulator::in_background(&emulator, upstream, emulator_stop.clone());
     let upstream = UpstreamConfig {

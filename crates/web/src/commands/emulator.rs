@@ -21,10 +21,10 @@ pub async fn emulator(addr: SocketAddr, config: EmulatorConfig, has_code_host: b
     let code_host = has_code_host.then(|| CodeHostConfig { address, token: key.clone() });
     let config = EmulatorConfig { code_host, ..config };
     let emulator = Emulator::new(config, Clock::system());
-    let address = listener.local_addr()?;
+    let (address, stop) = (listener.local_addr()?, stop_on_signal()?);
     // The server does not wait for the reader of the output.
     thread::spawn(move || print_ready(address, &key));
-    listen::serve(listener, emulator.service(), listen::Connections::unlimited(), stop_on_signal()).await;
+    listen::serve(listener, emulator.service(), listen::Connections::unlimited(), stop).await;
     Ok(())
 }
 

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::http::{Site, metrics_router, router};
 use crate::process::backups::Backups;
+use crate::process::listen::StopSignals;
 use crate::process::reload::Reloading;
 use crate::process::sockets::Sockets;
 use crate::process::{listen, reload, service_manager};
@@ -72,15 +73,15 @@ pub async fn serve(Start { config, reloading, sockets, site }: Start, docket: Do
     };
     let state = AppState::new(state_config, store, clock, &docket)?;
     begin(&state).await?;
+    let stop = stop_after(config.http.shutdown_delay, state.leaving.clone())?;
+    // Deliveries end within the upstream timeout.
+    let expected = config.http.shutdown_delay + listen::SHUTDOWN_MAX.max(config.upstream.timeout);
+    deadline::enforce(stop_signal(), expected)?;
     tracing::info!(%address, public_url = state.public_url.origin(), "listening");
     if let Some(traces) = &config.traces {
         let collector = traces.endpoint.origin().ascii_serialization();
         tracing::info!(collector, "sending traces");
     }
-    let stop = stop_after(config.http.shutdown_delay, state.leaving.clone());
-    // Deliveries end within the upstream timeout.
-    let expected = config.http.shutdown_delay + listen::SHUTDOWN_MAX.max(config.upstream.timeout);
-    deadline::enforce(stop_signal_received(), expected)?;
     let metrics =
         for_metrics.map(|listener| background(serve_metrics(state.clone(), listener, stop.clone())));
     let informed = background(service_manager::inform(state.tasks.clone(), state.leaving.clone()));
@@ -243,40 +244,30 @@ pub async fn run(
     Ok(())
 }
 
-/// A token that is cancelled `delay` after a signal, or at once by a second one. The first signal cancels `leaving`.
-fn stop_after(delay: Duration, leaving: CancellationToken) -> CancellationToken {
-    let (signalled, stop) = (stop_on_signal(), CancellationToken::new());
-    let later = stop.clone();
-    background(async move {
-        signalled.cancelled().await;
-        leaving.cancel();
-        _ = tokio::time::timeout(delay, listen::stop_signal()).await;
-        later.cancel();
-    });
-    stop
-}
-
-/// Completes on SIGTERM or SIGINT.
-async fn stop_signal_received() {
-    if listen::stop_signal().await.is_err() {
+/// Completes on SIGTERM or SIGINT. The runtime that polls it receives the signals.
+async fn stop_signal() {
+    match StopSignals::receive() {
+        Ok(mut signals) => _ = signals.next().await,
         // Without signals, no shutdown begins.
-        std::future::pending::<()>().await;
+        Err(_) => std::future::pending().await,
     }
 }
 
-/// A token that is cancelled by SIGTERM or SIGINT.
-pub(super) fn stop_on_signal() -> CancellationToken {
-    let stop = CancellationToken::new();
-    let cancelled = stop.clone();
+/// A token that is cancelled `delay` after a signal, or at once by a second one. The first signal cancels `leaving`.
+fn stop_after(delay: Duration, leaving: CancellationToken) -> anyhow::Result<CancellationToken> {
+    let (mut signals, stop) = (StopSignals::receive()?, CancellationToken::new());
+    let later = stop.clone();
     background(async move {
-        match listen::stop_signal().await {
-            Ok(signal) => tracing::info!("stopping on {signal}"),
-            Err(error) => {
-                tracing::error!(error = format!("{error:#}"), "signals cannot be received");
-                return;
-            }
-        }
-        cancelled.cancel();
+        let signal = signals.next().await;
+        tracing::info!("stopping on {signal}");
+        leaving.cancel();
+        _ = tokio::time::timeout(delay, signals.next()).await;
+        later.cancel();
     });
-    stop
+    Ok(stop)
+}
+
+/// A token that is cancelled by SIGTERM or SIGINT.
+pub(super) fn stop_on_signal() -> anyhow::Result<CancellationToken> {
+    stop_after(Duration::ZERO, CancellationToken::new())
 }

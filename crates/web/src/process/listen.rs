@@ -23,6 +23,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tower::{Service, ServiceExt};
 
@@ -171,12 +172,27 @@ fn allow_many_connections() {
     }
 }
 
-/// Completes on SIGTERM or SIGINT, and returns the signal's name.
-pub async fn stop_signal() -> anyhow::Result<&'static str> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    tokio::select! {
-        _ = terminate.recv() => Ok("SIGTERM"),
-        _ = interrupt.recv() => Ok("SIGINT"),
+/// SIGTERM and SIGINT, which do not end the process any more.
+pub struct StopSignals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl StopSignals {
+    /// Receives the signals from now on. Called before the process says that it is ready: whoever waits for that may stop it at once.
+    pub fn receive() -> anyhow::Result<Self> {
+        let signals = |kind| signal(kind).context("the signals that stop this process cannot be received");
+        Ok(Self {
+            terminate: signals(SignalKind::terminate())?,
+            interrupt: signals(SignalKind::interrupt())?,
+        })
+    }
+
+    /// Completes with the name of the next signal.
+    pub async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
     }
 }
