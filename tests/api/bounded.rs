@@ -67,7 +67,7 @@ async fn list_of_unstarted_batches_has_only_the_beginning_of_their_texts() {
 
 #[tokio::test]
 async fn running_searches_limit_only_their_own_user() {
-    let app = TestApp::with(Settings::default().with_real_waits()).await;
+    let app = TestApp::with(Settings::default().with_real_turns()).await;
     let (viewer, other) = (app.sign_in("vera").await, app.operator().await);
     let vera = app.state().store.user_by_name("vera").await.unwrap().unwrap().id;
     let permits = &app.state().query_permits;
@@ -83,7 +83,7 @@ async fn running_searches_limit_only_their_own_user() {
 
 #[tokio::test]
 async fn every_query_over_the_list_waits_for_a_permit() {
-    let app = TestApp::with(Settings::default().with_real_waits()).await;
+    let app = TestApp::with(Settings::default().with_real_turns()).await;
     let operator = app.operator().await;
     let olga = app.state().store.user_by_name("olga").await.unwrap().unwrap().id;
     let permits = &app.state().query_permits;

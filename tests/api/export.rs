@@ -237,7 +237,7 @@ async fn stalled_download_releases_its_database_connection() {
 
 #[tokio::test]
 async fn unread_exports_use_the_permits_of_their_user() {
-    let app = TestApp::with(at(NOON).with_real_waits()).await;
+    let app = TestApp::with(at(NOON).with_real_turns()).await;
     with_large_days(&app).await;
     let (viewer, ada) = (app.sign_in("vera").await, app.sign_in("ada").await);
     let exports = [unread(&viewer).await, unread(&viewer).await];

@@ -5,7 +5,9 @@ use std::time::Duration;
 /// The same for every installation.
 #[derive(Debug, Clone, Copy)]
 pub struct Waits {
-    /// For a free connection, a permit for a query, or the check of a password.
+    /// For a free connection to the database.
+    pub connection: Duration,
+    /// For a permit for a query, or the check of a password.
     pub turn: Duration,
     /// For another writer of the database.
     pub lock: Duration,
@@ -19,8 +21,13 @@ pub struct Waits {
 
 impl Default for Waits {
     fn default() -> Self {
-        let (turn, lock) = (Duration::from_secs(5), Duration::from_secs(5));
-        let (ready, query) = (Duration::from_secs(3), Duration::from_secs(2));
-        Self { turn, lock, ready, query, unread: Duration::from_secs(30) }
+        Self {
+            connection: Duration::from_secs(5),
+            turn: Duration::from_secs(5),
+            lock: Duration::from_secs(5),
+            ready: Duration::from_secs(3),
+            query: Duration::from_secs(2),
+            unread: Duration::from_secs(30),
+        }
     }
 }

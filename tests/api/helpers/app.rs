@@ -42,7 +42,7 @@ const LONG_UNREAD: Duration = Duration::from_secs(600);
 /// So long that a busy machine does not fail a test.
 const LONG_WAITS: Waits = {
     let long = Duration::from_secs(60);
-    Waits { turn: long, lock: long, ready: long, query: long, unread: LONG_UNREAD }
+    Waits { connection: long, turn: long, lock: long, ready: long, query: long, unread: LONG_UNREAD }
 };
 
 /// All accounts. They share one password.
@@ -122,9 +122,10 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// With the waits of an installation, for tests in which one runs out.
-    pub(crate) fn with_real_waits(self) -> Self {
-        Self { waits: Waits { unread: LONG_UNREAD, ..Waits::default() }, ..self }
+    /// With the waits of an installation for permits and checks of passwords, for tests in which one runs out. On a busy machine, a
+    /// connection to the database may take longer.
+    pub(crate) fn with_real_turns(self) -> Self {
+        Self { waits: Waits { turn: Waits::default().turn, ..self.waits }, ..self }
     }
 }
 

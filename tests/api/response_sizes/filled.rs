@@ -104,7 +104,7 @@ async fn opened(
 ) -> Filled {
     let _alone = ALONE_ON_THE_MACHINE.lock().await;
     let filled = async |app: &TestApp| assert!(stored.set(fill(app).await).is_ok());
-    let app = TestApp::on_copy(at(NOON).with_real_waits(), template, filled).await;
+    let app = TestApp::on_copy(at(NOON).with_real_turns(), template, filled).await;
     app.upstream.accepts_jobs().await;
     let ada = app.sign_in("ada").await;
     Filled { app, ada, stored: stored.get().unwrap().clone(), used: AtomicUsize::new(0), _alone }

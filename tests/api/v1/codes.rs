@@ -205,7 +205,7 @@ fn query_that_takes_too_long_is_not_called_busy() {
 
 #[tokio::test]
 async fn earlier_queries_of_a_person_are_called_busy() {
-    let app = TestApp::with(Settings::default().with_real_waits()).await;
+    let app = TestApp::with(Settings::default().with_real_turns()).await;
     let script = Script::of(&app).await;
     let olga = app.state().store.user_by_name("olga").await.unwrap().unwrap().id;
     let permits = &app.state().query_permits;

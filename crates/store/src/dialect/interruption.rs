@@ -40,7 +40,7 @@ impl Connections {
             .pragma("cache_size", "-16384");
         let pool = SqlitePoolOptions::new()
             .max_connections(AT_ONCE)
-            .acquire_timeout(waits.turn)
+            .acquire_timeout(waits.connection)
             .test_before_acquire(false)
             .connect_lazy_with(options);
         Ok(Self::Sqlite(pool, waits.query))

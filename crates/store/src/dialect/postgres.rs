@@ -256,7 +256,7 @@ fn pool(
     let notice = Arc::new(Notice::default());
     AnyPoolOptions::new()
         .max_connections(connections)
-        .acquire_timeout(waits.turn)
+        .acquire_timeout(waits.connection)
         .test_before_acquire(false)
         .before_acquire(move |connection, meta| {
             Box::pin(async move {

@@ -64,8 +64,8 @@ impl Durability {
     /// most `waits.lock`.
     fn acquire_timeout(self, waits: Waits) -> Duration {
         match self {
-            Self::Disk => waits.turn,
-            Self::Process => waits.turn + 2 * waits.lock,
+            Self::Disk => waits.connection,
+            Self::Process => waits.connection + 2 * waits.lock,
         }
     }
 }
@@ -104,8 +104,11 @@ pub(super) async fn open_to_read(url: &str, waits: Waits) -> Result<Opened, Stor
     let path = path_of(url);
     let options = any_options_of(&path, true)?;
     let file = identified(&path, File::open(&path).and_then(|file| file.metadata()))?;
-    let pool =
-        AnyPoolOptions::new().max_connections(2).acquire_timeout(waits.turn).connect_with(options).await?;
+    let pool = AnyPoolOptions::new()
+        .max_connections(2)
+        .acquire_timeout(waits.connection)
+        .connect_with(options)
+        .await?;
     let pool = Pool::direct(pool);
     opened(pool.clone(), pool, file, waits)
 }
