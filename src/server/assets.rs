@@ -73,15 +73,25 @@ pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
 async fn packaged(Path((version, name)): Path<(String, String)>, headers: HeaderMap) -> Response {
     let caching = if version == *VERSION { FOR_EVER } else { REVALIDATE };
     let packaged = format!("{PACKAGE}/{name}");
-    let is_in_package = best_form(&packaged, &headers).is_some();
-    let name = if is_in_package { packaged } else { name };
-    serve(&name, caching, &headers)
+    match best_form(&packaged, &headers) {
+        Some(found) => send(&packaged, found, caching, &headers),
+        None => serve(&name, caching, &headers),
+    }
 }
 
 fn serve(name: &str, caching: &'static str, request: &HeaderMap) -> Response {
-    let Some((file, form)) = best_form(name, request) else {
-        return StatusCode::NOT_FOUND.into_response();
-    };
+    match best_form(name, request) {
+        Some(found) => send(name, found, caching, request),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+fn send(
+    name: &str,
+    (file, form): (EmbeddedFile, Form),
+    caching: &'static str,
+    request: &HeaderMap,
+) -> Response {
     // Two forms of a file have different validators.
     let etag = format!("\"{}{form:?}\"", HEXLOWER.encode(&file.metadata.sha256_hash()[..16]));
     let validators = [

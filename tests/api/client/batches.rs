@@ -57,6 +57,7 @@ async fn exit_code_names_the_worst_outcome() {
         let list = ["--values", values[0], "--values", values[1], "--wait", "--timeout", "5m"];
         let finished = machine.run(&[&START[..], &list].concat()).await;
         assert_eq!(finished.code, Some(3), "{values:?}: {finished:?}");
+        assert!(!finished.stderr.contains("not all jobs of the batch have ended"), "{finished:?}");
         let (id, ..) = begin(&finished);
         let shown = machine.run(&["batch", "show", "--project", "docs", &id]).await;
         assert_eq!(shown.code, Some(3), "{shown:?}");
@@ -66,6 +67,7 @@ async fn exit_code_names_the_worst_outcome() {
     let show = ["batch", "show", "--project", "docs", &id];
     let late = machine.run(&[&show[..], &["--wait", "--timeout", "1s"]].concat()).await;
     assert_eq!((moving.code, late.code), (Some(0), Some(5)), "{moving:?} {late:?}");
+    assert!(late.stderr.contains("not all jobs of the batch have ended after 1s"), "{late:?}");
     assert_eq!(machine.run(&show).await.code, Some(0));
     let missing = "01920000-0000-7000-8000-000000000001";
     assert_eq!(machine.run(&["batch", "show", "--project", "docs", missing]).await.code, Some(1));

@@ -120,7 +120,7 @@ pub(super) fn around(
         .layer(from_fn_with_state(logged, request_id::identify))
 }
 
-/// Compresses without reading far ahead of the client. Without Brotli: its encoder is a megabyte of the binary, and makes pages a tenth smaller.
+/// Compresses without reading far ahead of the client. Without Brotli, which makes pages 6 to 9 % smaller and the binary a megabyte larger.
 pub(crate) fn compression() -> CompressionLayer {
     CompressionLayer::new().gzip(true).no_br().quality(CompressionLevel::Fastest)
 }

@@ -172,14 +172,14 @@ fn allow_many_connections() {
     }
 }
 
-/// SIGTERM and SIGINT, which do not end the process any more.
+/// SIGTERM and SIGINT, received instead of ending the process.
 pub struct StopSignals {
     terminate: Signal,
     interrupt: Signal,
 }
 
 impl StopSignals {
-    /// Receives the signals from now on. Called before the process says that it is ready: whoever waits for that may stop it at once.
+    /// Receives the signals from now on. Called before the address is printed: a script that reads it may stop the process at once.
     pub fn receive() -> anyhow::Result<Self> {
         let signals = |kind| signal(kind).context("the signals that stop this process cannot be received");
         Ok(Self {
