@@ -49,7 +49,8 @@ pub(super) const SAMPLES: &[Sample] = &[
     Sample {
         project: 0,
         author: "maya",
-        hours_ago: 24 * 19,
+        // Merged 36 hours later: two weeks after that are final at any time of the day.
+        hours_ago: 24 * 20,
         template: Some(0),
         end: End::PullRequest(231),
         follow_up: None,
