@@ -126,5 +126,21 @@ async fn pages_are_compressed() {
             anonymous.send(anonymous.request(Method::GET, "/login").header(ACCEPT_ENCODING, accepted)).await;
         assert_eq!(packed.header("content-encoding"), "gzip", "{accepted}");
         assert!(packed.bytes.len() < plain.bytes.len(), "{accepted}");
+        assert_eq!(packed.header("content-length"), "", "it is compressed while it is sent");
+    }
+}
+
+/// A length lets clients notice a cut response. Pages are streamed.
+#[tokio::test]
+async fn length_of_a_whole_response_is_in_its_headers() {
+    let app = TestApp::start().await;
+    let anonymous = app.anonymous();
+    for path in ["/healthz", "/p/docs/jobs", "/api/v1/projects", "/api/v1/openapi.json"] {
+        let [got, head] = [Method::GET, Method::HEAD].map(|method| anonymous.request(method, path));
+        let (got, head) = (anonymous.send(got).await, anonymous.send(head).await);
+        let (length, status) = (got.bytes.len().to_string(), got.status);
+        assert_eq!(got.header("content-length"), length, "{path}");
+        assert_eq!((head.header("content-length"), head.status), (&*length, status), "{path}");
+        assert!(head.bytes.is_empty(), "{path}");
     }
 }

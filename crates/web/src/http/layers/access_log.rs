@@ -1,12 +1,14 @@
 //! One log line for each request, written when its response has been sent. It contains no query, no body, and no name
 //! of a person.
 
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
-use axum::body::{Body, Bytes};
+use axum::body::{Body, Bytes, HttpBody};
 use axum::http::StatusCode;
 use axum::response::Response;
-use http_body_util::BodyExt;
+use hyper::body::{Frame, SizeHint};
 use tracing::Span;
 
 use crate::auth::gate::Passed;
@@ -52,15 +54,40 @@ impl Line {
             self.person = Some(person);
             self.is_routine |= is_refresh;
         }
-        let counted = body.map_frame(move |frame| {
-            self.add(frame.data_ref().map_or(0, Bytes::len));
-            frame
-        });
-        Response::from_parts(parts, Body::new(counted))
+        Response::from_parts(parts, Body::new(Followed { body, line: self }))
+    }
+}
+
+/// A body whose bytes are counted. It has the size of the body that it follows, for `Content-Length`.
+struct Followed {
+    body: Body,
+    line: Line,
+}
+
+impl HttpBody for Followed {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        let data = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref());
+        self.line.bytes += data.map_or(0, Bytes::len) as u64;
+        Poll::Ready(frame)
     }
 
-    fn add(&mut self, bytes: usize) {
-        self.bytes += bytes as u64;
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self.line.status {
+            // They never have a body, and the length in their headers would be that of another response.
+            Some(StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) => SizeHint::default(),
+            _ => self.body.size_hint(),
+        }
     }
 }
 
