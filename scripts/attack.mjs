@@ -29,6 +29,8 @@ const REFUSED_MS = 10_000;
 /** How much longer a person may wait meanwhile, at p95. */
 const REFUSED_FACTOR = 2;
 
+/** The number of unread downloads of the largest file, by clients that accept no compressed form. */
+const UNREAD_FILES = 1_000;
 /** The number of unread exports, and the size of their site: its pages, and its days in the history. */
 const UNREAD = 60;
 const PAGES = 5_000;
@@ -81,7 +83,8 @@ await withProcesses(async ({ directory, start }) => {
   // ONLY=braces runs only one of them.
   const attacks = attacksOf(url, viewer, operator).filter(({ name }) => !process.env.ONLY || name === process.env.ONLY);
   const all = attacks.flatMap(({ at_once, ...of }) => Array.from({ length: at_once }, (_, n) => attack(run, n, of)));
-  if (!process.env.ONLY || process.env.ONLY === "unread exports") all.push(unread(run, reader));
+  if (!process.env.ONLY || process.env.ONLY === "unread exports") all.push(unreadExports(run, reader));
+  if (!process.env.ONLY || process.env.ONLY === "unread files") all.push(unreadFiles(run));
   all.push(stall(run), watch(run, server), health(run), person(run));
   await Promise.all(all);
   agent.destroy();
@@ -191,22 +194,34 @@ async function stall({ url, ends }) {
 }
 
 /** Many exports of which only the beginning is read. */
-async function unread(run, cookie) {
-  const { hostname, port } = new URL(run.url);
+function unreadExports(run, cookie) {
   const day = (ago) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
   // Yesterday and the oldest day may lack views yet.
   const path = `/p/docs/analytics/export.csv?from=${day(DAYS - 1)}&to=${day(2)}`;
+  return unread(run, "unread exports", UNREAD, (n) => [`${path}&of=${n % 2 ? "daily" : "pages"}`, `cookie: ${cookie}`]);
+}
+
+/** Many downloads of the WebAssembly module, as it is before it is compressed. */
+async function unreadFiles(run) {
+  const { text } = await send(`${run.url}/login`);
+  const path = /\/pkg\/[^"']+\.wasm/.exec(text)[0];
+  await unread(run, "unread files", UNREAD_FILES, () => [path, "accept-encoding: identity"]);
+}
+
+/** Repeats requests, `at_once` at a time, and reads only the beginning of each response. `request`: the path and a header of the request of a connection. */
+async function unread(run, name, at_once, request) {
+  const { hostname, port } = new URL(run.url);
   const one = async (n) => {
+    const [path, header] = request(n);
     while (performance.now() < run.ends) {
       const socket = net.connect({ host: hostname, port: Number(port), localAddress: `127.0.2.${(n % 8) + 1}` });
-      const of = n % 2 ? "daily" : "pages";
-      socket.write(`GET ${path}&of=${of} HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncookie: ${cookie}\r\n\r\n`);
+      socket.write(`GET ${path} HTTP/1.1\r\nhost: ${hostname}:${port}\r\n${header}\r\n\r\n`);
       const closed = new Promise((resolve) => socket.once("close", resolve));
       socket.on("error", () => {});
       socket.once("data", (data) => {
         socket.pause();
         const status = /^HTTP\/1.1 (\d+)/.exec(data.toString("latin1"))?.[1];
-        const kind = `unread exports: ${status}`;
+        const kind = `${name}: ${status}`;
         run.answers.set(kind, (run.answers.get(kind) ?? 0) + 1);
         if (status !== "200") socket.destroy();
       });
@@ -214,7 +229,7 @@ async function unread(run, cookie) {
       socket.destroy();
     }
   };
-  await Promise.all(Array.from({ length: UNREAD }, (_, n) => one(n)));
+  await Promise.all(Array.from({ length: at_once }, (_, n) => one(n)));
 }
 
 async function watch(run, server) {

@@ -2,19 +2,23 @@
 //! compression or disk access at run time, except in debug builds, where `rust-embed` reads `target/site`.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
-use axum::Router;
+use axum::body::Bytes;
 use axum::extract::Path;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use axum::{Extension, Router};
 use data_encoding::HEXLOWER;
 use flate2::read::GzDecoder;
 use rust_embed::{Embed, EmbeddedFile};
 use sha2::{Digest, Sha256};
+
+use web::http::layers::compression::Unchanged;
+use web::request::codings::{Coding, accepted};
 
 /// Each file in two compressed forms, which are half a megabyte less than the files. A client that accepts neither gets the file from
 /// the second form. `make dev` compresses nothing: the files are read from the disk.
@@ -43,6 +47,15 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
     }
     HEXLOWER.encode(&digest.finalize()[..8])
 });
+
+/// The files that are embedded in their gzip form, by its name, unpacked for the first client that accepts no compressed form. All such clients share
+/// this copy, however slowly they read it.
+static UNPACKED: LazyLock<BTreeMap<Cow<'static, str>, Unpacked>> = LazyLock::new(|| {
+    Site::iter().filter(|name| name.ends_with(".gz")).map(|name| (name, Unpacked::new())).collect()
+});
+
+/// The bytes of a file, once they were needed.
+type Unpacked = OnceLock<io::Result<Bytes>>;
 
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
 const REVALIDATE: &str = "public, no-cache";
@@ -93,24 +106,25 @@ fn send(
     request: &HeaderMap,
 ) -> Response {
     // Two forms of a file have different validators.
-    let etag = format!("\"{}{form:?}\"", HEXLOWER.encode(&file.metadata.sha256_hash()[..16]));
+    let etag = format!("\"{}-{}\"", HEXLOWER.encode(&file.metadata.sha256_hash()[..16]), form.word());
     let validators = [
         (header::ETAG, etag.clone()),
         (header::CACHE_CONTROL, caching.to_owned()),
         (header::VARY, "accept-encoding".to_owned()),
     ];
-    if matches(request, &etag) {
+    if is_known(request, &etag) {
         return (StatusCode::NOT_MODIFIED, validators).into_response();
     }
     let content_type = mime_guess::from_path(name).first_or_octet_stream();
     let content_type = [(header::CONTENT_TYPE, content_type.to_string())];
-    let encoded = |encoding: &'static str| [(header::CONTENT_ENCODING, encoding)];
+    let parts = (Extension(Unchanged), validators, content_type);
     match form {
-        Form::Brotli => (validators, content_type, encoded("br"), file.data).into_response(),
-        Form::Gzip => (validators, content_type, encoded("gzip"), file.data).into_response(),
-        Form::Plain => (validators, content_type, file.data).into_response(),
-        Form::Unpacked => match unpacked(&file.data) {
-            Ok(data) => (validators, content_type, data).into_response(),
+        Form::Compressed(coding) => {
+            (parts, [(header::CONTENT_ENCODING, coding.name())], file.data).into_response()
+        }
+        Form::Plain => (parts, file.data).into_response(),
+        Form::Unpacked(unpacked) => match unpacked.get_or_init(|| unpack(&file.data)) {
+            Ok(data) => (parts, data.clone()).into_response(),
             Err(error) => {
                 tracing::error!(name, %error, "an embedded file is corrupt");
                 StatusCode::INTERNAL_SERVER_ERROR.into_response()
@@ -120,71 +134,86 @@ fn send(
 }
 
 /// How a file is sent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 enum Form {
-    Brotli,
-    Gzip,
+    Compressed(Coding),
     /// As it is embedded.
     Plain,
     /// Its gzip form is decompressed.
-    Unpacked,
+    Unpacked(&'static Unpacked),
 }
 
-/// The smallest form of a file that the client accepts, and what it is made from.
+impl Form {
+    /// What it is called in validators.
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Compressed(coding) => coding.ending(),
+            Self::Plain | Self::Unpacked(_) => "plain",
+        }
+    }
+}
+
+/// The best form of a file that the client accepts, and what it is made from.
 fn best_form(name: &str, request: &HeaderMap) -> Option<(EmbeddedFile, Form)> {
     if name.ends_with(".br") || name.ends_with(".gz") {
         return None;
     }
-    let accepted =
-        request.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    [("br", "br", Form::Brotli), ("gzip", "gz", Form::Gzip)]
+    accepted(request)
         .into_iter()
-        .filter(|(encoding, ..)| accepts(accepted, encoding))
-        .find_map(|(_, suffix, form)| Some((compressed(name, suffix)?, form)))
-        .or_else(|| Some((compressed(name, "gz")?, Form::Unpacked)))
+        .find_map(|coding| Some((Site::get(&compressed(name, coding))?, Form::Compressed(coding))))
+        .or_else(|| unpacked(name))
         .or_else(|| Some((Site::get(name).or_else(|| Public::get(name))?, Form::Plain)))
 }
 
-/// A form of a file; `None` without a build that compresses.
-fn compressed(name: &str, suffix: &str) -> Option<EmbeddedFile> {
-    Site::get(&format!("{name}.{suffix}"))
+/// The name of a form of a file. It exists only in a build that compresses.
+fn compressed(name: &str, coding: Coding) -> String {
+    format!("{name}.{}", coding.ending())
 }
 
-fn unpacked(packed: &[u8]) -> io::Result<Vec<u8>> {
+fn unpacked(name: &str) -> Option<(EmbeddedFile, Form)> {
+    let packed = compressed(name, Coding::Gzip);
+    Some((Site::get(&packed)?, Form::Unpacked(UNPACKED.get(packed.as_str())?)))
+}
+
+fn unpack(packed: &[u8]) -> io::Result<Bytes> {
     let mut data = Vec::new();
     GzDecoder::new(packed).read_to_end(&mut data)?;
-    Ok(data)
+    Ok(data.into())
 }
 
-/// Whether an `Accept-Encoding` contains `encoding` with a weight above 0.
-fn accepts(header: &str, encoding: &str) -> bool {
-    header.split(',').any(|part| {
-        let mut pieces = part.split(';').map(str::trim);
-        let named = pieces.next().is_some_and(|name| name.eq_ignore_ascii_case(encoding));
-        let refused = pieces.any(|piece| {
-            piece
-                .strip_prefix("q=")
-                .is_some_and(|weight| weight.parse::<f32>().is_ok_and(|weight| weight <= 0.0))
-        });
-        named && !refused
+/// Whether the client has the form of a file with this validator.
+fn is_known(request: &HeaderMap, etag: &str) -> bool {
+    let lines = request.get_all(header::IF_NONE_MATCH).iter();
+    lines.map(|line| String::from_utf8_lossy(line.as_bytes())).any(|line| {
+        line.split(',').map(str::trim).any(|known| known == "*" || known.trim_start_matches("W/") == etag)
     })
-}
-
-fn matches(request: &HeaderMap, etag: &str) -> bool {
-    let known = request.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    known.split(',').map(str::trim).any(|known| known == "*" || known.trim_start_matches("W/") == etag)
 }
 
 #[cfg(test)]
 mod tests {
+    use axum::body::{Body, to_bytes};
+    use axum::http::Request;
+    use tower::ServiceExt;
+
     use super::*;
 
-    #[test]
-    fn encoding_with_zero_weight_is_not_accepted() {
-        assert!(accepts("gzip, deflate, br", "br"));
-        assert!(accepts("BR;q=0.5", "br"));
-        assert!(!accepts("gzip, br;q=0", "br"));
-        assert!(!accepts("brotli", "br"));
-        assert!(!accepts("", "br"));
+    async fn plain(path: &str) -> Bytes {
+        let request = Request::get(path).body(Body::empty()).expect("a request");
+        let response = routes::<()>().oneshot(request).await.unwrap_or_else(|never| match never {});
+        assert_eq!(response.status(), StatusCode::OK, "{path}");
+        to_bytes(response.into_body(), usize::MAX).await.expect("a body in memory")
+    }
+
+    #[tokio::test]
+    async fn all_clients_share_one_unpacked_copy() {
+        for packed in Site::iter().filter(|name| name.ends_with(".gz")) {
+            let name = packed.trim_end_matches(".gz");
+            let path = match name.strip_prefix("pkg/") {
+                Some(name) => format!("/{}/{name}", package_dir()),
+                None => format!("/{name}"),
+            };
+            let (first, second) = (plain(&path).await, plain(&path).await);
+            assert_eq!(first.as_ptr(), second.as_ptr(), "{path}");
+        }
     }
 }

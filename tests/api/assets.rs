@@ -4,10 +4,13 @@
 use std::path::{Path, PathBuf};
 
 use docket::server::assets::package_dir;
+use futures::future::join_all;
 use reqwest::Method;
 use reqwest::header::ACCEPT_ENCODING;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpSocket;
 
-use crate::helpers::{Browser, TestApp, TestResponse};
+use crate::helpers::{Browser, Installation, Served, TestApp, TestResponse, within_deadline};
 
 /// Every file that pages may request, as its path in the site.
 fn site() -> Vec<String> {
@@ -69,6 +72,117 @@ async fn files_are_public_compressed_and_cached() {
             assert_ne!(response.header("etag"), etag, "{path}: two forms share a validator");
         }
     }
+}
+
+/// Each form has the headers that belong to it, and its length also without its bytes.
+#[tokio::test]
+async fn form_of_a_file_is_the_one_that_the_client_likes_best() {
+    let app = TestApp::start().await;
+    let anonymous = app.anonymous();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/site");
+    for name in site() {
+        if !root.join(format!("{name}.gz")).exists() {
+            continue;
+        }
+        let path = url_path(&name);
+        for (accepted, form) in [
+            (&[&b"gzip;q=1.0, br;q=0.1"[..]][..], "gz"),
+            (&[b"x-gzip"], "gz"),
+            (&[b"deflate", b"br"], "br"),
+            (&[b"*"], "br"),
+            (&[b"br ; Q = 0, gzip"], "gz"),
+            (&[b"br\xfc, gzip"], "gz"),
+            (&[b"identity"], "plain"),
+            (&[b"br;q=nan, gzip;q=-1"], "plain"),
+            // For the layer that compresses pages, the first weight is malformed, and the client would accept gzip alone.
+            (&[b"identity;q=0.1001, gzip;q=0.1"], "plain"),
+        ] {
+            let request = |method| {
+                let request = anonymous.request(method, &path);
+                accepted.iter().fold(request, |request, line| request.header(ACCEPT_ENCODING, *line))
+            };
+            let (got, head) =
+                (anonymous.send(request(Method::GET)).await, anonymous.send(request(Method::HEAD)).await);
+            let (file, encoding) = match form {
+                "br" => (format!("{name}.br"), "br"),
+                "gz" => (format!("{name}.gz"), "gzip"),
+                _ => (name.clone(), ""),
+            };
+            let expected = std::fs::read(root.join(file)).unwrap();
+            assert_eq!(got.bytes, expected, "{path} for {accepted:?}");
+            assert!(head.bytes.is_empty(), "{path}");
+            for response in [&got, &head] {
+                assert_eq!(response.status, 200, "{path}");
+                assert_eq!(response.header("content-encoding"), encoding, "{path} for {accepted:?}");
+                assert_eq!(response.header("content-length"), expected.len().to_string(), "{path}");
+                assert!(response.header("etag").ends_with(&format!("-{form}\"")), "{path} for {accepted:?}");
+                assert_eq!(response.header("vary"), "accept-encoding", "{path}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_line_of_known_validators_counts() {
+    let app = TestApp::start().await;
+    let anonymous = app.anonymous();
+    let known = |etag: &str| {
+        let request = anonymous
+            .request(Method::GET, "/robots.txt")
+            .header("if-none-match", b"\"x\", \"\xfc\"".as_slice());
+        request.header("if-none-match", etag)
+    };
+    let etag = get(&anonymous, "/robots.txt", &[]).await.header("etag").to_owned();
+    let unchanged = anonymous.send(known(&etag)).await;
+    assert_eq!((unchanged.status, unchanged.header("etag")), (304, &*etag));
+    assert_eq!(unchanged.header("content-length"), "", "the length would be that of the file");
+    assert_eq!(anonymous.send(known("\"y\"")).await.status, 200);
+}
+
+/// An attack that used a copy for each client, or the state of a compression.
+#[tokio::test]
+async fn many_slow_readers_of_public_files_use_little_memory() {
+    const READERS: usize = 400;
+    const MOST: u64 = 32 * 1024 * 1024;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/site");
+    let size = |name: &String| std::fs::metadata(root.join(name)).unwrap().len();
+    let installation = Installation::with_administrator("http://127.0.0.1:9");
+    let server = installation.serve(&["serve"]);
+    let address = server.address().await;
+    let page = Browser::at(&address).get("/login").await.text;
+    let version = page.split("/pkg/").nth(1).unwrap().split('/').next().unwrap();
+    let largest = site().into_iter().max_by_key(size);
+    let largest = largest.and_then(|name| Some(format!("/pkg/{version}/{}", name.strip_prefix("pkg/")?)));
+    let read_begin = async |path: &str, accepted: &str| {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(4096).unwrap();
+        let address = address.trim_start_matches("http://");
+        let mut stream = socket.connect(address.parse().unwrap()).await.unwrap();
+        let request =
+            format!("GET {path} HTTP/1.1\r\nhost: {address}\r\naccept-encoding: {accepted}\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut begin = [0; 12];
+        within_deadline("the response begins", stream.read_exact(&mut begin)).await.unwrap();
+        assert_eq!(&begin, b"HTTP/1.1 200", "{path}");
+        stream
+    };
+    for path in largest.into_iter().chain(["/api/v1/openapi.json".to_owned()]) {
+        for accepted in ["identity", "x-gzip", "gzip;q=0.1, identity;q=0.1001"] {
+            let first = read_begin(&path, accepted).await;
+            let before = resident(&server);
+            let readers = join_all((1..READERS).map(|_| read_begin(&path, accepted))).await;
+            let grown = resident(&server).saturating_sub(before);
+            assert!(grown < MOST, "{path} for {accepted}: {grown} bytes more");
+            drop((first, readers));
+        }
+    }
+}
+
+/// The memory of a process, in bytes.
+fn resident(server: &Served) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap().to_owned();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }
 
 /// URL paths of files contain the version, and pages use these paths.

@@ -1,7 +1,9 @@
 //! The description in OpenAPI agrees with the endpoints and their responses.
 
 use std::collections::BTreeSet;
+use std::io::Read;
 
+use flate2::read::GzDecoder;
 use reqwest::Method;
 use serde_json::Value;
 
@@ -15,6 +17,24 @@ pub(super) async fn description(app: &TestApp) -> Value {
     let response = client.send(client.request(Method::GET, "/api/v1/openapi.json")).await;
     assert_eq!((response.status, response.header("content-type")), (200, "application/json"));
     response.json()
+}
+
+#[tokio::test]
+async fn description_is_compressed_for_those_who_accept_it() {
+    let app = TestApp::start().await;
+    let client = app.anonymous();
+    let get = async |accepted: &str| {
+        let request = client.request(Method::GET, "/api/v1/openapi.json");
+        let response = client.send(request.header("accept-encoding", accepted)).await;
+        assert_eq!(response.header("vary"), "accept-encoding", "{accepted}");
+        assert_eq!(response.header("content-length"), response.bytes.len().to_string(), "{accepted}");
+        (response.header("content-encoding").to_owned(), response.bytes)
+    };
+    let (plain, packed) = (get("br, gzip;q=0").await, get("br, x-gzip;q=0.5").await);
+    assert_eq!((&*plain.0, &*packed.0), ("", "gzip"));
+    let mut unpacked = Vec::new();
+    GzDecoder::new(&packed.1[..]).read_to_end(&mut unpacked).unwrap();
+    assert!(unpacked == plain.1 && packed.1.len() * 4 < plain.1.len());
 }
 
 /// The endpoints of the description: method and path.

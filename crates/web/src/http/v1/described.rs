@@ -2,17 +2,26 @@
 //! fields of the address holds for every endpoint: they are checked here.
 
 use std::collections::BTreeSet;
+use std::io::{self, Write};
 use std::sync::LazyLock;
 
+use axum::Extension;
+use axum::body::Bytes;
 use axum::extract::{MatchedPath, Request, State};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE, VARY};
+use axum::http::{HeaderMap, Method};
 use axum::middleware::Next;
-use axum::response::Response;
-use axum::{Extension, Json, http::Method};
+use axum::response::{IntoResponse, Response};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::endpoints;
 use super::input::{Fields, NoFields};
 use crate::auth::bearer::TokenCaller;
+use crate::http::layers::compression::Unchanged;
+use crate::request::codings::{Coding, accepted};
 use crate::request::problem::Problem;
 use crate::state::AppState;
 use model::error::{AppError, ErrorCode, Retry};
@@ -107,15 +116,51 @@ pub(super) fn description() -> &'static Value {
 /// The endpoint of the description.
 pub(super) async fn get_description(
     State(state): State<AppState>,
+    headers: HeaderMap,
     Fields(NoFields {}): Fields<NoFields>,
-) -> Json<Value> {
-    let mut description = description().clone();
-    for prompt in PROMPTS {
-        if let Some(prompt) = description.pointer_mut(prompt) {
-            prompt["maxLength"] = state.settings().prompt_max.into();
+) -> Result<Response, Problem> {
+    let forms = Forms::current(state.settings().prompt_max).map_err(|error| {
+        tracing::error!(%error, "the description of the API could not be written");
+        AppError::internal()
+    })?;
+    let parts = (Extension(Unchanged), [(CONTENT_TYPE, "application/json"), (VARY, "accept-encoding")]);
+    Ok(match accepted(&headers).contains(&Coding::Gzip) {
+        true => (parts, [(CONTENT_ENCODING, Coding::Gzip.name())], forms.gzip).into_response(),
+        false => (parts, forms.plain).into_response(),
+    })
+}
+
+/// The description as it is sent. All clients share it, however slowly they read it: it is large, and needs no token.
+#[derive(Clone)]
+struct Forms {
+    prompt_max: u32,
+    plain: Bytes,
+    gzip: Bytes,
+}
+
+impl Forms {
+    /// Those with this limit, which are made when it is configured.
+    fn current(prompt_max: u32) -> io::Result<Self> {
+        static CURRENT: Mutex<Option<Forms>> = Mutex::new(None);
+        let mut current = CURRENT.lock();
+        if let Some(forms) = current.as_ref().filter(|forms| forms.prompt_max == prompt_max) {
+            return Ok(forms.clone());
         }
+        Ok(current.insert(Self::of(prompt_max)?).clone())
     }
-    Json(description)
+
+    fn of(prompt_max: u32) -> io::Result<Self> {
+        let mut description = description().clone();
+        for prompt in PROMPTS {
+            if let Some(prompt) = description.pointer_mut(prompt) {
+                prompt["maxLength"] = prompt_max.into();
+            }
+        }
+        let plain = serde_json::to_vec(&description)?;
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+        gzip.write_all(&plain)?;
+        Ok(Self { prompt_max, gzip: gzip.finish()?.into(), plain: plain.into() })
+    }
 }
 
 fn completed(mut description: Value) -> Value {

@@ -58,7 +58,7 @@ mod tests {
             });
             async move { Ok::<_, Infallible>(Response::new(Body::from_stream(pieces))) }
         });
-        let service = TowerToHyperService::new(compression().layer(service));
+        let service = TowerToHyperService::new(compression::layer().layer(service));
         let stream = TokioIo::new(closed_after(TIMEOUT, server));
         let connection = http1().serve_connection(stream, service);
         (tokio::spawn(connection), produced)
