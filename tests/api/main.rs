@@ -51,6 +51,7 @@ mod documents;
 mod double_submit;
 mod draft_versions;
 mod drafts;
+mod early_stop;
 mod export;
 mod faults;
 mod fields;

@@ -1,9 +1,11 @@
 //! The client alone, for machines that run no server.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
 use docket_client::{Command, output, run};
+use tokio::runtime::Builder;
 
 /// Starts and follows jobs of a Docket server, and prints page views, with an API token.
 #[derive(Parser)]
@@ -19,10 +21,22 @@ const VARIABLES: &str = "Variables:
   DOCKET_TOKEN_FILE   Or a file with it
   DOCKET_CA_FILE      Certificate authorities in PEM form to trust besides the system's";
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> ExitCode {
-    match Arguments::try_parse() {
-        Ok(arguments) => run(arguments.command).await,
-        Err(usage) => output::print_usage(&usage),
-    }
+/// How long the end of the program waits for work that cannot be cancelled, such as the look-up of a name.
+const LAST_WORK: Duration = Duration::from_millis(500);
+
+fn main() -> ExitCode {
+    let command = match Arguments::try_parse() {
+        Ok(arguments) => arguments.command,
+        Err(usage) => return output::print_usage(&usage),
+    };
+    let runtime = match Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            output::inform(&format!("the program cannot start: {error}"));
+            return ExitCode::FAILURE;
+        }
+    };
+    let code = runtime.block_on(run(command));
+    runtime.shutdown_timeout(LAST_WORK);
+    code
 }

@@ -6,9 +6,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand};
+use tokio::runtime::Builder;
 use tracing_subscriber::fmt::layer;
 use tracing_subscriber::fmt::writer::BoxMakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
@@ -23,6 +25,7 @@ use crate::commands::serve::Start;
 use crate::http::Site;
 use crate::process::reload::{LogFilter, Reloading};
 use crate::process::sockets::Sockets;
+use crate::process::stop_signals::StopSignals;
 use crate::telemetry::log_lines::{self, LastLines};
 use crate::telemetry::panics;
 use crate::telemetry::trace_export::Traces;
@@ -199,6 +202,9 @@ enum AuditCommand {
     },
 }
 
+/// How long the end of the process waits for work that cannot be cancelled.
+const LAST_WORK: Duration = Duration::from_millis(500);
+
 /// Why the process exits with a code other than 0.
 enum Failure {
     /// Wrong usage or configuration.
@@ -213,10 +219,20 @@ pub fn main(site: Site) -> ExitCode {
     output::diagnose_by(log_lines::print);
     let Some(docket) = Docket::take() else { return ExitCode::FAILURE };
     // Before the runtime starts threads, because this removes environment variables.
-    command(site, Sockets::inherited(), docket)
+    let sockets = Sockets::inherited();
+    let runtime = match Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            output::inform(&format!("the threads of this process cannot be started: {error}"));
+            return ExitCode::FAILURE;
+        }
+    };
+    let code = runtime.block_on(command(site, sockets, docket));
+    // Nobody waits for the rest, such as the look-up of a name, which cannot be cancelled.
+    runtime.shutdown_timeout(LAST_WORK);
+    code
 }
 
-#[tokio::main]
 async fn command(site: Site, sockets: anyhow::Result<Sockets>, docket: Docket) -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -252,27 +268,31 @@ async fn run(
     let log = Log::from_source(&source)?;
     match command {
         ServerCommand::Serve => {
+            let signals = StopSignals::receive()?;
             let config = Config::from_source(&source)?;
             first_admin::check(config.admin_password.as_ref())?;
             let traces = commands::serve::start_traces(&config)?;
             let log = start_server_logging(&log, traces.as_ref())?;
             let reloading = Reloading { file, source, log, work: docket.task("reload", Clock::system()) };
-            let ended =
-                commands::serve::serve(Start { config, reloading, sockets: sockets?, site }, docket).await;
+            let start = Start { config, reloading, sockets: sockets?, site, signals };
+            let ended = commands::serve::serve(start, docket).await;
             if let Some(traces) = traces {
                 traces.stop().await;
             }
             ended?;
         }
         ServerCommand::Demo { addr, data } => {
+            let signals = StopSignals::receive_with_hangup()?;
             let password = configured_admin_password(&source)?;
             drop(start_server_logging(&quiet_unless_configured(log), None)?);
-            commands::demo::demo(commands::demo::Options { addr, data, password }, site, docket).await?;
+            let options = commands::demo::Options { addr, data, password };
+            commands::demo::demo(options, site, docket, signals).await?;
         }
         ServerCommand::Emulator { addr, key, projects, pages, per_hour, seed, code_host } => {
+            let signals = StopSignals::receive()?;
             drop(start_server_logging(&log, None)?);
             let config = EmulatorConfig { key, projects, pages, per_hour, seed, code_host: None };
-            commands::emulator::emulator(addr, config, code_host).await?;
+            commands::emulator::emulator(addr, config, code_host, signals).await?;
         }
         ServerCommand::Check { json } => {
             let config = Config::from_source(&source)?;

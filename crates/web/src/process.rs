@@ -6,3 +6,4 @@ pub mod reload;
 pub mod restore;
 pub mod service_manager;
 pub mod sockets;
+pub mod stop_signals;

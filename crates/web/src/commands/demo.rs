@@ -3,8 +3,9 @@
 
 mod samples;
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -12,13 +13,15 @@ use std::time::Duration;
 use anyhow::Context;
 use secrecy::{ExposeSecret, SecretString};
 use strum::VariantArray;
+use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::serve::{Served, Upkeep, begin, run_with_history, stop_on_signal};
+use super::serve::{Served, Upkeep, begin, run_with_history, stop_on};
 use crate::commands::print_line;
 use crate::http::Site;
 use crate::process::listen;
+use crate::process::stop_signals::StopSignals;
 use crate::state::{AppState, AppStateConfig};
 use base::clock::Clock;
 use base::config::{
@@ -48,6 +51,10 @@ const PER_HOUR: u32 = 2_000;
 /// The name of the sample token.
 const TOKEN_NAME: &str = "Demonstration";
 
+/// How often the temporary folder is removed, if that fails, and the pause before each further attempt.
+const REMOVALS: usize = 20;
+const REMOVAL_PAUSE: Duration = Duration::from_millis(50);
+
 pub struct Options {
     pub addr: SocketAddr,
     /// The folder of the database; `None`: a temporary one.
@@ -56,10 +63,63 @@ pub struct Options {
     pub password: Option<SecretString>,
 }
 
-pub async fn demo(options: Options, site: Site, docket: Docket) -> anyhow::Result<()> {
-    let listener = listen::bind(options.addr).await?;
+/// A demonstration that can accept requests.
+struct Ready {
+    state: AppState,
+    served: Served,
+    work: Work,
+    /// Stops the emulator.
+    emulator_stop: CancellationToken,
+    password: SecretString,
+    token: TokenText,
+    project: ProjectId,
+}
+
+/// Runs until one of `signals`, which may come while it starts.
+pub async fn demo(
+    options: Options,
+    site: Site,
+    docket: Docket,
+    mut signals: StopSignals,
+) -> anyhow::Result<()> {
     let temporary = tempfile::Builder::new().prefix("docket-demo-").tempdir()?;
-    let folder = options.data.unwrap_or_else(|| temporary.path().to_owned());
+    let ended = match signals.unless_stopped(prepare(options, temporary.path(), site, docket)).await {
+        Ok(Some(ready)) => run(ready, signals).await,
+        Ok(None) => Ok(()),
+        Err(error) => Err(error),
+    };
+    remove(temporary).await;
+    ended
+}
+
+async fn run(ready: Ready, signals: StopSignals) -> anyhow::Result<()> {
+    let Ready { state, served, work, emulator_stop, password, token, project } = ready;
+    let (stop, public_url) = (stop_on(signals), state.public_url.clone());
+    // The server does not wait for the reader of the output.
+    thread::spawn(move || print_ready(&public_url, &password, &token, &project));
+    let upkeep = Upkeep { audit: AuditConfig { days: 0 }, backups: None, work };
+    let ended = run_with_history(state, upkeep, served, stop).await;
+    emulator_stop.cancel();
+    ended
+}
+
+/// Removes the folder. A thread of SQLite may still write into it if the start was stopped.
+async fn remove(folder: TempDir) {
+    for _ in 0..REMOVALS {
+        match std::fs::remove_dir_all(folder.path()) {
+            Err(error) if error.kind() != ErrorKind::NotFound => tokio::time::sleep(REMOVAL_PAUSE).await,
+            _ => return,
+        }
+    }
+    let path = folder.path().display().to_string();
+    if let Err(error) = folder.close() {
+        tracing::warn!(%error, "the temporary folder {path} could not be removed");
+    }
+}
+
+async fn prepare(options: Options, temporary: &Path, site: Site, docket: Docket) -> anyhow::Result<Ready> {
+    let listener = listen::bind(options.addr).await?;
+    let folder = options.data.unwrap_or_else(|| temporary.to_owned());
     std::fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let clock = Clock::system();
     let work = docket.task("demonstration", clock.clone());
@@ -98,7 +158,6 @@ pub async fn demo(options: Options, site: Site, docket: Docket) -> anyhow::Resul
     let password = options.password.unwrap_or_else(readable_password);
     set_password(&store, &work, &password).await?;
     let token = sample_token(&store, &work).await.context("creating the sample token")?;
-    let stop = stop_on_signal()?;
     let emulator_stop = CancellationToken::new();
     super::emulator::in_background(&emulator, upstream, emulator_stop.clone());
     let upstream = UpstreamConfig {
@@ -134,7 +193,7 @@ pub async fn demo(options: Options, site: Site, docket: Docket) -> anyhow::Resul
     let public_url = PublicUrl::of(listener.local_addr()?);
     let state_config = AppStateConfig {
         settings,
-        public_url: public_url.clone(),
+        public_url,
         upstream: &upstream,
         // Demonstrations may have receivers on this machine.
         webhooks: WebhookConfig { private: true },
@@ -143,17 +202,8 @@ pub async fn demo(options: Options, site: Site, docket: Docket) -> anyhow::Resul
     };
     let state = AppState::new(state_config, store, clock, &docket)?;
     begin(&state).await?;
-    // The server does not wait for the reader of the output.
-    thread::spawn(move || print_ready(&public_url, &password, &token, &sample_project));
-    let ended = run_with_history(
-        state,
-        Upkeep { audit: AuditConfig { days: 0 }, backups: None, work },
-        Served { site, listener },
-        stop,
-    )
-    .await;
-    emulator_stop.cancel();
-    ended
+    let served = Served { site, listener };
+    Ok(Ready { state, served, work, emulator_stop, password, token, project: sample_project })
 }
 
 /// Binds a port of this machine for the emulator: the next one after that of the demonstration if possible, so that the links of an earlier run stay valid.

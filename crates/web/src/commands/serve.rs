@@ -14,9 +14,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::http::{Site, metrics_router, router};
 use crate::process::backups::Backups;
-use crate::process::listen::StopSignals;
 use crate::process::reload::Reloading;
 use crate::process::sockets::Sockets;
+use crate::process::stop_signals::StopSignals;
 use crate::process::{listen, reload, service_manager};
 use crate::state::{AppState, AppStateConfig};
 use crate::telemetry::trace_export::Traces;
@@ -40,43 +40,28 @@ pub struct Start {
     pub reloading: Reloading,
     pub sockets: Sockets,
     pub site: Site,
+    /// Received since the process began.
+    pub signals: StopSignals,
 }
 
-pub async fn serve(Start { config, reloading, sockets, site }: Start, docket: Docket) -> anyhow::Result<()> {
-    let clock = Clock::system();
-    let reload_signal = reload::hangup_signal()?;
-    let settings = Settings::of(&config);
-    let listener = match sockets.main {
-        Some(socket) => inherited(socket, config.http.addr)?,
-        None => listen::bind(config.http.addr).await?,
-    };
-    let address = listener.local_addr()?;
-    let store = opening::open(&config.database, &listener, &config.access).await?;
-    let for_metrics = match (sockets.metrics, config.metrics.addr) {
-        (Some(socket), _) => Some(TcpListener::from_std(socket)?),
-        (None, Some(addr)) => Some(bind_metrics(addr).await?),
-        (None, None) => None,
-    };
-    if let Some(listener) = &for_metrics {
-        tracing::info!(address = %listener.local_addr()?, "listening for metrics");
-    }
-    let public_url = config.http.public_url.unwrap_or_else(|| PublicUrl::of(address));
-    let first_start = docket.task("first start", clock.clone());
-    first_admin::ensure(&store, &first_start, config.admin_password, &public_url).await?;
-    let state_config = AppStateConfig {
-        settings,
-        public_url,
-        upstream: &config.upstream,
-        webhooks: config.webhooks,
-        code_hosts: &config.code_hosts,
-        package_dir: (site.package_dir)(),
-    };
-    let state = AppState::new(state_config, store, clock, &docket)?;
-    begin(&state).await?;
-    let stop = stop_after(config.http.shutdown_delay, state.leaving.clone())?;
+/// A server that can accept requests.
+struct Ready {
+    state: AppState,
+    listener: TcpListener,
+    for_metrics: Option<TcpListener>,
+}
+
+pub async fn serve(start: Start, docket: Docket) -> anyhow::Result<()> {
+    let Start { config, reloading, sockets, site, mut signals } = start;
     // Deliveries end within the upstream timeout.
     let expected = config.http.shutdown_delay + listen::SHUTDOWN_MAX.max(config.upstream.timeout);
-    deadline::enforce(stop_signal(), expected)?;
+    deadline::enforce(expected)?;
+    let reload_signal = reload::hangup_signal()?;
+    let ready = signals.unless_stopped(prepare(&config, sockets, &site, &docket)).await?;
+    // Whatever the start had begun in the database is a transaction.
+    let Some(Ready { state, listener, for_metrics }) = ready else { return Ok(()) };
+    let stop = stop_after(config.http.shutdown_delay, state.leaving.clone(), signals);
+    let address = listener.local_addr()?;
     tracing::info!(%address, public_url = state.public_url.origin(), "listening");
     if let Some(traces) = &config.traces {
         let collector = traces.endpoint.origin().ascii_serialization();
@@ -101,6 +86,40 @@ pub async fn serve(Start { config, reloading, sockets, site }: Start, docket: Do
         metrics.await.context("serving metrics")?;
     }
     ended
+}
+
+/// Binds the addresses, and opens and migrates the database.
+async fn prepare(config: &Config, sockets: Sockets, site: &Site, docket: &Docket) -> anyhow::Result<Ready> {
+    let clock = Clock::system();
+    let settings = Settings::of(config);
+    let listener = match sockets.main {
+        Some(socket) => inherited(socket, config.http.addr)?,
+        None => listen::bind(config.http.addr).await?,
+    };
+    let address = listener.local_addr()?;
+    let store = opening::open(&config.database, &listener, &config.access).await?;
+    let for_metrics = match (sockets.metrics, config.metrics.addr) {
+        (Some(socket), _) => Some(TcpListener::from_std(socket)?),
+        (None, Some(addr)) => Some(bind_metrics(addr).await?),
+        (None, None) => None,
+    };
+    if let Some(listener) = &for_metrics {
+        tracing::info!(address = %listener.local_addr()?, "listening for metrics");
+    }
+    let public_url = config.http.public_url.clone().unwrap_or_else(|| PublicUrl::of(address));
+    let first_start = docket.task("first start", clock.clone());
+    first_admin::ensure(&store, &first_start, config.admin_password.clone(), &public_url).await?;
+    let state_config = AppStateConfig {
+        settings,
+        public_url,
+        upstream: &config.upstream,
+        webhooks: config.webhooks,
+        code_hosts: &config.code_hosts,
+        package_dir: (site.package_dir)(),
+    };
+    let state = AppState::new(state_config, store, clock, docket)?;
+    begin(&state).await?;
+    Ok(Ready { state, listener, for_metrics })
 }
 
 /// Starts a background task. Boxed: otherwise the binary has a copy of tokio's tasks for each of them.
@@ -244,18 +263,9 @@ pub async fn run(
     Ok(())
 }
 
-/// Completes on SIGTERM or SIGINT. The runtime that polls it receives the signals.
-async fn stop_signal() {
-    match StopSignals::receive() {
-        Ok(mut signals) => _ = signals.next().await,
-        // Without signals, no shutdown begins.
-        Err(_) => std::future::pending().await,
-    }
-}
-
 /// A token that is cancelled `delay` after a signal, or at once by a second one. The first signal cancels `leaving`.
-fn stop_after(delay: Duration, leaving: CancellationToken) -> anyhow::Result<CancellationToken> {
-    let (mut signals, stop) = (StopSignals::receive()?, CancellationToken::new());
+fn stop_after(delay: Duration, leaving: CancellationToken, mut signals: StopSignals) -> CancellationToken {
+    let stop = CancellationToken::new();
     let later = stop.clone();
     background(async move {
         let signal = signals.next().await;
@@ -264,10 +274,10 @@ fn stop_after(delay: Duration, leaving: CancellationToken) -> anyhow::Result<Can
         _ = tokio::time::timeout(delay, signals.next()).await;
         later.cancel();
     });
-    Ok(stop)
+    stop
 }
 
-/// A token that is cancelled by SIGTERM or SIGINT.
-pub(super) fn stop_on_signal() -> anyhow::Result<CancellationToken> {
-    stop_after(Duration::ZERO, CancellationToken::new())
+/// A token that is cancelled by the next signal.
+pub(super) fn stop_on(signals: StopSignals) -> CancellationToken {
+    stop_after(Duration::ZERO, CancellationToken::new(), signals)
 }

@@ -23,7 +23,6 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tower::{Service, ServiceExt};
 
@@ -169,30 +168,5 @@ fn allow_many_connections() {
     let wanted = Rlimit { current: granted.maximum, maximum: granted.maximum };
     if let Err(error) = setrlimit(Resource::Nofile, wanted) {
         tracing::warn!(%error, "the limit of file descriptors could not be raised");
-    }
-}
-
-/// SIGTERM and SIGINT, received instead of ending the process.
-pub struct StopSignals {
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl StopSignals {
-    /// Receives the signals from now on. Called before the address is printed: a script that reads it may stop the process at once.
-    pub fn receive() -> anyhow::Result<Self> {
-        let signals = |kind| signal(kind).context("the signals that stop this process cannot be received");
-        Ok(Self {
-            terminate: signals(SignalKind::terminate())?,
-            interrupt: signals(SignalKind::interrupt())?,
-        })
-    }
-
-    /// Completes with the name of the next signal.
-    pub async fn next(&mut self) -> &'static str {
-        tokio::select! {
-            _ = self.terminate.recv() => "SIGTERM",
-            _ = self.interrupt.recv() => "SIGINT",
-        }
     }
 }
