@@ -184,3 +184,14 @@ fn check_lists_trusted_proxies_and_suspects_a_missing_one() {
     let output = output(&installation);
     assert!(output.contains("X-Forwarded-For is believed from 127.0.0.1/32, 10.0.0.0/8"), "{output}");
 }
+
+/// They are long, and a slow one would be logged with its whole text.
+#[tokio::test]
+async fn log_of_a_first_start_has_no_text_of_a_migration() {
+    let installation = Installation::with_administrator(NOWHERE).set("DOCKET_LOG", "info,sqlx::query=debug");
+    let server = installation.serve(&["serve"]);
+    server.address().await;
+    let output = server.output();
+    assert!(output.contains("sqlx::query"), "{output}");
+    assert!(!output.contains("CREATE TABLE"), "{output}");
+}

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::migrate::Migrator;
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{Any, AnyConnection, AnyPool, AssertSqlSafe, Connection, Row, Transaction};
+use sqlx::{Any, AnyConnection, AnyPool, AssertSqlSafe, ConnectOptions, Connection, Row, Transaction};
 
 use super::interruption::AT_ONCE;
 use super::migrations::{self, OfPostgres, migrator};
@@ -136,7 +136,11 @@ pub(super) async fn open(url: &str, patience: Duration, waits: Waits) -> Result<
     first.close().await?;
     let options = Options { route, url: route.url(url)? };
     let pool = lazy(options.clone(), CONNECTIONS, Purpose::Write, &[], waits);
-    migrate(&pool, url).await?;
+    // The log would have the whole text of each step that takes long.
+    let quiet = Options { url: options.url.clone().disable_statement_logging(), ..options.clone() };
+    let migrating = lazy(quiet, 1, Purpose::Write, &[], waits);
+    migrate(&migrating, url).await?;
+    migrating.close().await;
     let counts = lazy(options.clone(), 1, Purpose::Write, &[("synchronous_commit", "off")], waits);
     let queries = query_connections(options, waits, Purpose::Query);
     Ok(opened(pool, counts, queries))

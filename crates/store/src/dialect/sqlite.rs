@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use sqlx::any::AnyPoolOptions;
 use sqlx::migrate::Migrator;
-use sqlx::{AnyConnection, AssertSqlSafe, Connection};
+use sqlx::{AnyConnection, AssertSqlSafe, ConnectOptions, Connection};
 
 use super::file::open_first;
 use super::identity::{FileFault, FileIdentity};
@@ -94,8 +94,12 @@ async fn open_file(path: &Path, copy: UpgradeCopy, waits: Waits) -> Result<Opene
         return Err(StoreError::SetAside(path.to_owned()));
     }
     let pool = Pool::direct(connections(8, Durability::Disk, waits).connect_with(options.clone()).await?);
+    // The log would have the whole text of each step that takes long.
+    let quiet = options.clone().disable_statement_logging();
+    let migrating = Pool::direct(connections(1, Durability::Disk, waits).connect_with(quiet).await?);
     first.connection.close().await?;
-    migrate(&pool, path, copy).await?;
+    migrate(&migrating, path, copy).await?;
+    migrating.close().await;
     let counts = connections(1, Durability::Process, waits).connect_lazy_with(options);
     opened(pool, Pool::direct(counts), file, waits)
 }
