@@ -335,6 +335,51 @@ async fn wrong_usage_exits_2_with_one_line() {
     }
 }
 
+/// They would be steps to another address.
+#[tokio::test]
+async fn id_that_is_none_is_refused_before_a_request() {
+    let server = MockServer::start().await;
+    let client = Installation::new().set("DOCKET_SERVER", &server.uri()).set("DOCKET_TOKEN", "dkt_x");
+    for id in ["", ".", "..", ".\t."] {
+        for arguments in [
+            &["job", "show", id][..],
+            &["job", "follow-up", id, "And links"],
+            &["job", "cancel", id],
+            &["job", "resolve", id, "--attempt", "0", "--not-started"],
+            &["job", "list", "--project", id],
+            &["job", "start", "--project", id, "Fix typos"],
+            &["batch", "show", id],
+            &["batch", "cancel", id],
+            &["views", "--project", id],
+        ] {
+            let finished = client.run(arguments);
+            assert_eq!(finished.code, Some(2), "{arguments:?}: {finished:?}");
+            assert!(finished.stderr.contains("it is no id"), "{arguments:?}: {finished:?}");
+        }
+    }
+    assert_eq!(server.received_requests().await.unwrap().len(), 0);
+}
+
+/// A part of a prompt or a list is not what its author wrote.
+#[tokio::test]
+async fn text_beyond_the_limit_is_refused_instead_of_cut() {
+    let server = MockServer::start().await;
+    let client = Installation::new().set("DOCKET_SERVER", &server.uri()).set("DOCKET_TOKEN", "dkt_x");
+    let long = "/a\u{20ac}\n".repeat(200_000);
+    std::fs::write(client.path("values.txt"), &long).unwrap();
+    for arguments in [
+        &["job", "start", "--project", "docs", "-"][..],
+        &["job", "follow-up", "--project", "docs", "1", "-"],
+        &["batch", "start", "--project", "docs", "--file", "-", "Check {{page}}"],
+        &["batch", "start", "--project", "docs", "--file", "values.txt", "Check {{page}}"],
+    ] {
+        let finished = client.run_with_input(arguments, &long);
+        assert_eq!(finished.code, Some(1), "{arguments:?}: {finished:?}");
+        assert!(finished.stderr.contains("there is more than 1 MiB"), "{arguments:?}: {finished:?}");
+    }
+    assert_eq!(server.received_requests().await.unwrap().len(), 0);
+}
+
 #[tokio::test]
 async fn token_file_is_read_and_refused_token_explained() {
     let app = TestApp::start().await;

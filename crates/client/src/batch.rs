@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -16,7 +16,7 @@ use crate::connection::{Connection, parsed};
 use crate::idempotency_key::IdempotencyKey;
 use crate::job::{Common, PAUSE, ShownJob, Waiting, latest, or_unknown, read, text};
 use crate::output::{StatusLine, in_one_line, inform, is_lost, print_json, print_line};
-use crate::request::ApiRequest;
+use crate::request::{ApiRequest, id};
 use crate::{Outcome, project_or_only};
 use model::links;
 
@@ -31,6 +31,7 @@ pub enum BatchCommand {
     Start(StartArguments),
     /// Show a batch and its jobs; exits 3 if a job failed, was rejected or cancelled, 4 if the outcome of a job is unknown
     Show {
+        #[arg(value_parser = id)]
         batch: String,
         #[command(flatten)]
         common: Common,
@@ -41,6 +42,7 @@ pub enum BatchCommand {
     ///
     /// Exits 0 if none is queued any more, 4 if it is unknown whether Docket received the request.
     Cancel {
+        #[arg(value_parser = id)]
         batch: String,
         #[command(flatten)]
         common: Common,
@@ -61,7 +63,8 @@ pub struct StartArguments {
     /// The values of one job in the order of the placeholders, separated by commas: quotes stand around a value with a comma. May be repeated
     #[arg(long, value_name = "VALUES")]
     values: Vec<String>,
-    /// A file with the values of one job on each line; - reads standard input. A first line with the names of the placeholders is no job
+    /// A file with the values of one job on each line, before those of --values; - reads standard input. A first line with the names of the
+    /// placeholders is no job
     #[arg(long, value_name = "PATH")]
     file: Option<PathBuf>,
     /// Runs with the same key start the batch once: any text, such as the id of a CI run or release/v1.2.3 [default: a new key, which is printed]
@@ -140,24 +143,18 @@ async fn run(connection: &Connection, command: BatchCommand) -> anyhow::Result<O
 }
 
 async fn start(connection: &Connection, arguments: StartArguments) -> anyhow::Result<Outcome> {
-    let StartArguments { prompt, common, template, mut values, file, key, waiting } = arguments;
-    let is_stdin = |file: &PathBuf| file.as_os_str() == "-";
-    if prompt.as_deref() == Some("-") && file.as_ref().is_some_and(is_stdin) {
+    let StartArguments { prompt, common, template, values, file, key, waiting } = arguments;
+    if prompt.as_deref() == Some("-") && file.as_deref().is_some_and(is_stdin) {
         let wrong = "The prompt and the values cannot both be on standard input.";
         return Err(Misconfigured(wrong.to_owned()).into());
     }
     let prompt = prompt.map(text).transpose()?;
-    if let Some(file) = &file {
-        let list = match is_stdin(file) {
-            true => read(std::io::stdin(), VALUES)?,
-            false => read(File::open(file).with_context(|| format!("opening {}", file.display()))?, VALUES)?,
-        };
-        let list = list.trim_start_matches('\u{feff}');
-        values.extend(list.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned));
-    }
+    // First: the server looks for the names of the placeholders in the first line of all.
+    let mut lines = file.as_deref().map(lines_of).transpose()?.unwrap_or(Vec::new());
+    lines.extend(values);
     let until = waiting.until();
     let project = project_or_only(connection, common.project, until).await?;
-    let mut body = json!({ "values": values });
+    let mut body = json!({ "values": lines });
     if let Some(prompt) = prompt {
         body["prompt"] = prompt.into();
     }
@@ -170,6 +167,20 @@ async fn start(connection: &Connection, arguments: StartArguments) -> anyhow::Re
     let started = connection.send(&request, until).await?;
     let shown = Shown { project: &project, waiting: &waiting, until, as_json: common.json };
     finish(connection, started, shown).await
+}
+
+fn is_stdin(file: &Path) -> bool {
+    file.as_os_str() == "-"
+}
+
+/// The lines of a file that are not empty.
+fn lines_of(file: &Path) -> anyhow::Result<Vec<String>> {
+    let list = match is_stdin(file) {
+        true => read(std::io::stdin(), VALUES)?,
+        false => read(File::open(file).with_context(|| format!("opening {}", file.display()))?, VALUES)?,
+    };
+    let list = list.trim_start_matches('\u{feff}');
+    Ok(list.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect())
 }
 
 /// Waits for the end of all jobs if that is wanted, prints the batch, and returns how it ended.
@@ -187,7 +198,10 @@ async fn finish(connection: &Connection, mut body: Value, shown: Shown<'_>) -> a
     // Before anything else can fail. With --json, standard output is one document.
     match as_json {
         true => inform(&batch.line()),
-        false => print_begin(connection, project, &batch),
+        false => {
+            print_begin(connection, project, &batch);
+            inform_if_lost(&batch);
+        }
     }
     let mut progress = StatusLine::new(true);
     while !batch.ended {
@@ -263,11 +277,15 @@ fn show(connection: &Connection, project: &str, body: &Value, as_json: bool) -> 
         print_begin(connection, project, &batch);
         print_items(&batch);
     }
-    // The batch must be found by somebody who cannot read the output.
+    inform_if_lost(&batch);
+    Ok(())
+}
+
+/// The batch must be found by somebody who cannot read the output.
+fn inform_if_lost(batch: &ShownBatch) {
     if is_lost() {
         inform(&batch.line());
     }
-    Ok(())
 }
 
 /// Prints the end of a batch that was shown before: its id and progress, and its jobs.

@@ -83,12 +83,13 @@ impl Connection {
     /// The body of a successful response. `until`: when the wait is over of which the request is a part.
     ///
     /// # Errors
-    /// [`UnknownEnd`] if the request is a change that the server may have carried out, [`TimeIsOver`] if a read had no success until the end of the wait.
+    /// [`Misconfigured`] if the request cannot be sent, [`UnknownEnd`] if it is a change that the server may have carried out, [`TimeIsOver`] if a read had no success until the end of the wait.
     pub(super) async fn send(
         &self,
         request: &ApiRequest<'_>,
         until: Option<Instant>,
     ) -> anyhow::Result<Value> {
+        request.check()?;
         let failure = match self.repeat(request, Repeated::of(request, until)).await {
             Ok(body) => return Ok(body),
             Err(failure) => failure,

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow, ensure};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Deserializer};
@@ -19,15 +19,16 @@ use crate::connection::{Connection, parsed};
 use crate::failure::{TimeIsOver, UnknownEnd};
 use crate::idempotency_key::IdempotencyKey;
 use crate::output::{StatusLine, in_one_line, inform, is_lost, print_json, print_line};
-use crate::request::ApiRequest;
+use crate::request::{ApiRequest, id};
 use crate::{Outcome, project_or_only};
 use model::job::{DeliveryState, JobState};
 use model::links;
 
 /// The longest wait of one request, in seconds: load balancers end a request without a response after 60 seconds, and some after 30.
 const WAIT_MAX: u64 = 25;
-/// The maximum size of a prompt or a list on standard input or in a file, in bytes.
-const TEXT_MAX_BYTES: u64 = 1024 * 1024;
+/// The maximum size of a prompt or a list on standard input or in a file.
+const TEXT_MAX_MIB: usize = 1;
+const TEXT_MAX_BYTES: usize = TEXT_MAX_MIB * 1024 * 1024;
 /// Effectively never.
 const TIMEOUT_MAX: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// The shortest time between two requests that wait.
@@ -42,6 +43,7 @@ pub enum JobCommand {
     Start(StartArguments),
     /// Show a job; exits 3 if it failed or was rejected, 4 if its outcome is unknown
     Show {
+        #[arg(value_parser = id)]
         job: String,
         #[command(flatten)]
         common: Common,
@@ -55,6 +57,7 @@ pub enum JobCommand {
     /// Exits 0 if this follow-up was sent or queued (with --wait: if the job completed after it), 3 if it was rejected or cancelled (with --wait:
     /// also if the job failed), 4 if its outcome is unknown, 5 if the job did not end in time.
     FollowUp {
+        #[arg(value_parser = id)]
         job: String,
         /// The prompt; - reads standard input
         prompt: String,
@@ -69,6 +72,7 @@ pub enum JobCommand {
     ///
     /// Exits 0 if they are cancelled, by this run or before, 4 if it is unknown whether Docket received the request.
     Cancel {
+        #[arg(value_parser = id)]
         job: String,
         #[command(flatten)]
         common: Common,
@@ -110,7 +114,7 @@ pub struct StartArguments {
 #[derive(Args)]
 pub struct Common {
     /// The project [default: the only one of the token]
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = id)]
     pub(super) project: Option<String>,
     /// Print the response of the API
     #[arg(long)]
@@ -493,11 +497,12 @@ pub(super) fn text(given: String) -> anyhow::Result<String> {
     read(std::io::stdin(), "reading the prompt")
 }
 
-/// A text, up to a limit. `what` stands before an error.
+/// A whole text. `what` stands before an error, also before that of a text beyond the limit.
 pub(super) fn read(from: impl Read, what: &'static str) -> anyhow::Result<String> {
-    let mut text = String::new();
-    from.take(TEXT_MAX_BYTES).read_to_string(&mut text).context(what)?;
-    Ok(text)
+    let mut bytes = Vec::new();
+    from.take(TEXT_MAX_BYTES as u64 + 1).read_to_end(&mut bytes).context(what)?;
+    ensure!(bytes.len() <= TEXT_MAX_BYTES, "{what}: there is more than {TEXT_MAX_MIB} MiB");
+    String::from_utf8(bytes).map_err(|_| anyhow!("{what}: the bytes are not UTF-8"))
 }
 
 fn name_and_value(text: &str) -> Result<(String, String), String> {
@@ -612,6 +617,20 @@ mod tests {
                 let shown = Shown { of: Subject::Job, ..shown };
                 assert_eq!(shown.line_of_follow_up(&job(fields.clone())), None, "{fields}");
             }
+        }
+    }
+
+    #[test]
+    fn text_is_read_as_a_whole_or_not_at_all() {
+        let whole = "\u{20ac}".repeat(TEXT_MAX_BYTES / 3) + "x";
+        assert_eq!(whole.len(), TEXT_MAX_BYTES);
+        assert_eq!(read(whole.as_bytes(), "reading").expect("a text"), whole);
+        for (bytes, expected) in [
+            ((whole + "x").as_bytes(), "reading: there is more than 1 MiB"),
+            ("\u{20ac}".repeat(TEXT_MAX_BYTES / 3 + 1).as_bytes(), "reading: there is more than 1 MiB"),
+            (&b"\xff"[..], "reading: the bytes are not UTF-8"),
+        ] {
+            assert_eq!(read(bytes, "reading").expect_err("no text").to_string(), expected);
         }
     }
 

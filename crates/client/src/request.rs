@@ -3,6 +3,7 @@
 use reqwest::Method;
 use serde_json::Value;
 
+use crate::config::Misconfigured;
 use crate::idempotency_key::IdempotencyKey;
 
 /// A request to `/api/v1`.
@@ -13,6 +14,16 @@ pub(super) struct ApiRequest<'a> {
     pub(super) query: Vec<(&'a str, String)>,
     pub(super) body: Option<Value>,
     pub(super) idempotency_key: Option<&'a IdempotencyKey>,
+}
+
+/// An id from the command line.
+pub(super) fn id(text: &str) -> Result<String, String> {
+    if is_step(text) { Err("it is no id".to_owned()) } else { Ok(text.to_owned()) }
+}
+
+/// Whether a segment of a path is none for the parser of addresses, but a step to another folder. It reads them without tabs and line ends.
+fn is_step(segment: &str) -> bool {
+    matches!(&*segment.replace(['\t', '\n', '\r'], ""), "" | "." | "..")
 }
 
 impl<'a> ApiRequest<'a> {
@@ -28,6 +39,14 @@ impl<'a> ApiRequest<'a> {
 
     pub(super) fn post(path: &[&'a str]) -> Self {
         Self { method: Method::POST, ..Self::get(path) }
+    }
+
+    /// Fails if the request would be about something else than its path says. Ids can be from a server, too.
+    pub(super) fn check(&self) -> Result<(), Misconfigured> {
+        match self.path.iter().find(|segment| is_step(segment)) {
+            Some(segment) => Err(Misconfigured(format!("“{segment}” is no id."))),
+            None => Ok(()),
+        }
     }
 
     /// With a field of the query string, if it has a value.
@@ -76,6 +95,26 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn every_segment_of_the_path_is_sent() {
+        for (text, is_id) in [
+            ("1", true),
+            ("...", true),
+            (".a", true),
+            ("../x", true),
+            ("%2e%2e", true),
+            (" ", true),
+            ("", false),
+            (".", false),
+            ("..", false),
+            (".\t.", false),
+            ("\n", false),
+        ] {
+            let is_checked = ApiRequest::get(&["projects", "docs", "jobs", text]).check().is_ok();
+            assert_eq!((id(text).is_ok(), is_checked), (is_id, is_id), "{text:?}");
+        }
+    }
 
     #[test]
     fn answer_has_what_the_request_is_about() {

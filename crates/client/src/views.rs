@@ -9,7 +9,7 @@ use crate::connection::{Connection, parsed};
 use crate::failure::Refusal;
 use crate::output::{in_one_line, inform, print_csv, print_json, print_line};
 use crate::project_or_only;
-use crate::request::ApiRequest;
+use crate::request::{ApiRequest, id};
 use model::day::{Day, DayRange, InvalidDay};
 use model::page_views::PageViews;
 
@@ -29,7 +29,7 @@ pub struct ViewsArguments {
     #[arg(long, value_name = "DAY", value_parser = day)]
     to: Option<Day>,
     /// The project [default: the only one of the token]
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = id)]
     project: Option<String>,
     /// A part of the path
     #[arg(long)]

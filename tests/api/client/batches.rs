@@ -103,6 +103,9 @@ async fn values_come_from_a_file_or_standard_input() {
         assert_eq!(refused.code, Some(code), "{arguments:?}: {refused:?}");
     }
     assert_eq!(batches(&app).await, 2);
+    // A title line is one wherever the values on the command line are.
+    let more = [&start[..], &[path.to_str().unwrap(), "--values", "/e"]].concat();
+    assert_eq!(prompts(&machine.run(&more).await), [&expected[..], &["Check /e in a calm tone"]].concat());
 }
 
 #[tokio::test]

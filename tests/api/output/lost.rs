@@ -28,6 +28,34 @@ async fn started_job_is_named_although_the_output_is_lost() {
     assert_eq!(server.received_requests().await.unwrap().len(), 1, "it is started once");
 }
 
+/// Also while its end is awaited.
+#[tokio::test]
+async fn started_batch_is_named_although_the_output_is_lost() {
+    let server = MockServer::start().await;
+    let batch = |ended: bool| json!({ "id": ID, "ended": ended, "progress": { "jobs": 2 }, "items": [] });
+    let started = ResponseTemplate::new(201).set_body_json(batch(false));
+    Mock::given(matchers::method("POST")).respond_with(started).mount(&server).await;
+    let refused = json!({ "detail": "The wait failed.", "code": "forbidden" });
+    Mock::given(matchers::query_param("wait", "25"))
+        .respond_with(ResponseTemplate::new(403).set_body_json(refused))
+        .mount(&server)
+        .await;
+    let shown = ResponseTemplate::new(200).set_body_json(batch(false));
+    Mock::given(matchers::method("GET")).respond_with(shown).mount(&server).await;
+    let client = client(&server.uri());
+    for arguments in [
+        &["batch", "start", "--project", "docs", "--values", "/a", "Check {{page}}"][..],
+        &["batch", "start", "--project", "docs", "--values", "/a", "--wait", "Check {{page}}"],
+        &["batch", "show", "--project", "docs", "--wait", ID],
+        &["batch", "show", "--project", "docs", "--wait", "--json", ID],
+    ] {
+        let full = client.run_by("exec \"$0\" \"$@\" >/dev/full", arguments);
+        let named = format!("docket: {ID}  0 of 2 ended");
+        assert_eq!(full.stderr.matches(&named).count(), 1, "{arguments:?}: {full:?}");
+        assert_eq!(full.code, Some(1), "{arguments:?}: {full:?}");
+    }
+}
+
 /// The run may be killed before it has an answer.
 #[tokio::test]
 async fn run_without_a_key_names_the_key_that_repeats_it() {

@@ -6,12 +6,13 @@ use serde_json::json;
 use super::{Common, Shown, ShownJob, Subject, Waiting, finish};
 use crate::connection::Connection;
 use crate::output::{in_one_line, inform};
-use crate::request::ApiRequest;
+use crate::request::{ApiRequest, id};
 use crate::{Outcome, project_or_only};
 use model::job::{DeliveryState, JobState};
 
 #[derive(Args)]
 pub struct ResolveArguments {
+    #[arg(value_parser = id)]
     job: String,
     /// The attempt that the decision is about: the field of the job or follow-up, which show --json prints
     #[arg(long, value_name = "NUMBER")]
