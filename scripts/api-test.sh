@@ -18,12 +18,11 @@ trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$folder"' EXIT
 main() {
   [[ -x $BINARY ]] || fail "there is no $BINARY: make build"
   "$BINARY" emulator --addr 127.0.0.1:0 --key mint_of_the_api_test --per-hour 100000 >"$folder/emulator.log" &
-  local platform server
+  local platform
   platform=$(word_after 'Base address  ' "$folder/emulator.log")
   check sqlite "sqlite://$folder/docket.db"
-  coproc server_of_tests { "$ROOT/scripts/postgres.sh"; }
-  read -r -t 60 server <&"${server_of_tests[0]}"
-  check postgresql "${server}postgres"
+  begin_postgres "$folder/postgres" || fail "there is no PostgreSQL to compare with"
+  check postgresql "${POSTGRES_URL}postgres"
 }
 
 # check NAME DATABASE_URL

@@ -56,6 +56,30 @@ fail() {
   exit 1
 }
 
+# How long PostgreSQL may take to start, in seconds.
+POSTGRES_MAX=${POSTGRES_MAX:-60}
+
+# begin_postgres FOLDER: starts scripts/postgres.sh as the process POSTGRES, and sets POSTGRES_URL. It ends when file descriptor 8 is closed, and so
+# with this process. FOLDER is new. (The variables of a coprocess disappear when it ends, even before they are read.)
+begin_postgres() {
+  local folder=$1 started=$SECONDS
+  mkdir -p "$folder"
+  mkfifo "$folder/commands"
+  "$ROOT/scripts/postgres.sh" >"$folder/url" <"$folder/commands" &
+  POSTGRES=$!
+  exec 8>"$folder/commands"
+  until read -r POSTGRES_URL <"$folder/url"; do
+    if ! kill -0 "$POSTGRES" 2>/dev/null; then
+      say "== scripts/postgres.sh ended before its server was ready; its message is above"
+      return 1
+    elif ((SECONDS - started > POSTGRES_MAX)); then
+      say "== PostgreSQL was not ready within $POSTGRES_MAX s"
+      return 1
+    fi
+    sleep 0.1
+  done
+}
+
 # "95" -> "1 min 35 s"
 duration() {
   if (($1 < 60)); then printf '%d s' "$1"; else printf '%d min %02d s' $(($1 / 60)) $(($1 % 60)); fi

@@ -4,7 +4,7 @@
 # The last line is `N passed, N failed`, the sum of all Rust tests, all browser tests, and each other stage as one check.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
-source "$(dirname "$0")/env.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 
 SUMMARY=target/test-summary
 # Of the Rust tests. The binary that they build has the site in it, for the browser tests.
@@ -68,17 +68,14 @@ check() {
 # postgres_tests NAME [MODULE…]: the Rust tests that use a database, on a PostgreSQL server that ends with this stage; of tests/api, only these
 # modules, or all.
 postgres_tests() {
-  local name=$1 server
+  local name=$1 folder=target/postgres-of-tests started=$SECONDS
   shift
-  coproc server_of_tests { scripts/postgres.sh; }
-  # Its standard input ends with this process, too.
-  local input=${server_of_tests[1]} process=$server_of_tests_PID
-  if ! read -r -t 60 server <&"${server_of_tests[0]}"; then
-    judge "$name" "$SECONDS" 1 0 1 0
-  fi
-  TEST_DATABASE=postgres TEST_POSTGRES_URL=$server counted_tests "$name" on_database "$@"
-  exec {input}>&-
-  wait "$process" || true
+  rm -rf "$folder"
+  if ! begin_postgres "$folder"; then judge "$name" "$started" 1 0 1 0; fi
+  # A test that left a process behind would keep the server running.
+  TEST_DATABASE=postgres TEST_POSTGRES_URL=$POSTGRES_URL counted_tests "$name" on_database "$@" 8>&-
+  exec 8>&-
+  wait "$POSTGRES" || true
 }
 
 # on_database [MODULE…]
@@ -106,6 +103,10 @@ rust_test() {
   fi
   cargo test --no-run "$@" && TMPDIR=${folder:-${TMPDIR:-/tmp}} timeout --kill-after=30 "$TESTS_MAX" cargo test "$@" || status=$?
   if [[ -n $folder ]]; then rm -rf "$folder"; fi
+  case $status in
+    124) say "== The time limit of $TESTS_MAX was reached" ;;
+    137) say "== The tests were killed: the time limit of $TESTS_MAX was reached, or the memory was used up" ;;
+  esac
   return "$status"
 }
 
@@ -124,16 +125,28 @@ counted_tests() {
   read -r good bad left < <(
     awk '/^test result: / { p += $4; f += $6; i += $8 } END { print p + 0, f + 0, i + 0 }' "$log"
   )
-  if ((bad > 0)); then
-    say "== Why tests failed"
-    messages_of_failures "$log"
+  if ((bad > 0 || status != 0 || good == 0)); then
+    say "== Why it failed: $name"
+    why_it_failed "$log"
   fi
   judge "$name" "$started" "$status" "$good" "$bad" "$left"
 }
 
-# messages_of_failures LOG: where tests panicked and why, without backtraces.
-messages_of_failures() {
-  awk '/ panicked at / { left = 8 } /^stack backtrace:|^note: run with/ { left = 0 } left-- > 0' "$1" | cut -c 1-500
+# why_it_failed LOG: where tests panicked and why, without backtraces, the errors that tests returned, and binaries that ended before their tests
+# did; if there is none of these, the end of the log.
+why_it_failed() {
+  local reasons
+  reasons=$(
+    awk '
+      / panicked at / { left = 8 }
+      /^Error: / { left = 8 }
+      /process didn.t exit successfully|overflowed its stack|^fatal runtime error|^memory allocation of|^== The / { left = left > 1 ? left : 1 }
+      /^stack backtrace:|^note: run with/ { left = 0 }
+      left-- > 0
+    ' "$1"
+  )
+  if [[ -z $reasons ]]; then reasons=$(tail -n 40 "$1"); fi
+  cut -c 1-500 <<<"$reasons"
 }
 
 # browser_tests BINARY
@@ -172,4 +185,4 @@ summarise() {
   exit $((failed > 0))
 }
 
-main "$@"
+if [[ ${BASH_SOURCE[0]} == "$0" ]]; then main "$@"; fi

@@ -137,6 +137,7 @@ mod storage_faults;
 mod stored_schemas;
 mod stored_text;
 mod templates;
+mod test_script;
 mod threat_model;
 mod traces;
 mod tracking;

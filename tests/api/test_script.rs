@@ -1,0 +1,79 @@
+//! `scripts/test.sh` says why a stage failed, however it did.
+
+use std::process::Command;
+
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/test.sh");
+
+/// Runs lines of shell with the functions of the script, in a folder of their own. Returns the output. The lines fail.
+fn failed(lines: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let line =
+        format!("source {SCRIPT}; ROOT=$PWD; mkdir -p target scripts bin; PATH=$PWD/bin:$PATH; {lines}");
+    let ended = Command::new("bash").args(["-c", &line]).current_dir(folder.path()).output().unwrap();
+    let output = String::from_utf8_lossy(&[ended.stdout, ended.stderr].concat()).into_owned();
+    assert_eq!(ended.status.code(), Some(1), "{output}");
+    output
+}
+
+/// What the script says about a stage with this output, after the output itself.
+fn reason_for(output: &str) -> String {
+    let lines =
+        format!("stage() {{ cat <<'END'\n{output}\nEND\nreturn 101; }}; counted_tests 'the stage' stage");
+    let said = failed(&lines);
+    let (_, reason) = said.split_once("== Why it failed: the stage\n").unwrap_or_else(|| panic!("{said}"));
+    reason.to_owned()
+}
+
+#[test]
+fn failure_of_tests_is_repeated_without_the_rest() {
+    let noise = "test a ... ok\n".repeat(100);
+    for (end, expected) in [
+        (
+            "thread 'a::b' panicked at tests/a.rs:1:2:\nassertion failed: x\nstack backtrace:\n   0: main",
+            "assertion failed: x",
+        ),
+        ("---- a::b stdout ----\nError: the server did not start", "Error: the server did not start"),
+        (
+            "thread 'a::deep' has overflowed its stack\nfatal runtime error: stack overflow, aborting\n  process didn't exit successfully: `api` (signal: 6)",
+            "(signal: 6)",
+        ),
+        ("memory allocation of 9 bytes failed", "memory allocation of 9 bytes failed"),
+    ] {
+        let counted = "test result: FAILED. 100 passed; 0 failed; 0 ignored";
+        let reason = reason_for(&format!("{noise}{end}\n{noise}{counted}"));
+        assert!(reason.contains(expected), "{reason}");
+        assert!(!reason.contains("   0: main") && reason.lines().count() < 20, "{reason}");
+    }
+}
+
+#[test]
+fn stage_without_rust_tests_ends_with_its_last_lines() {
+    let lines: String = (1..=100).map(|number| format!("line {number}\n")).collect();
+    let reason = reason_for(&format!("{lines}test result: postgresql. 0 passed; 1 failed; 0 ignored"));
+    assert!(reason.contains("\nline 100\n") && !reason.contains("line 60\n"), "{reason}");
+    assert!(reason.contains("== the stage: 0 passed, 1 failed"), "{reason}");
+}
+
+#[test]
+fn reached_time_limit_is_named() {
+    let said = failed(
+        "printf '#!/bin/sh\\n[ \"$2\" = --no-run ] || { echo test a ... ok; exec sleep 60; }\\n' >bin/cargo; chmod +x bin/cargo; \
+         TESTS_MAX=1s; counted_tests 'the stage' rust_test --lib",
+    );
+    let (_, reason) = said.split_once("== Why it failed: the stage\n").unwrap_or_else(|| panic!("{said}"));
+    assert!(reason.contains("== The time limit of 1s was reached"), "{said}");
+}
+
+#[test]
+fn postgresql_that_does_not_start_is_named() {
+    for (script, expected) in [
+        ("echo no such server >&2; exit 1", "scripts/postgres.sh ended before its server was ready"),
+        ("exec cat", "PostgreSQL was not ready within 1 s"),
+    ] {
+        let said = failed(&format!(
+            "printf '#!/bin/sh\\n{script}\\n' >scripts/postgres.sh; chmod +x scripts/postgres.sh; POSTGRES_MAX=1; postgres_tests 'the stage'"
+        ));
+        assert!(said.contains(expected) && said.contains("== the stage: 0 passed, 1 failed"), "{said}");
+        assert!(!said.contains("unbound"), "{said}");
+    }
+}
