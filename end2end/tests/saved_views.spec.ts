@@ -52,7 +52,10 @@ test("shared view is in a colleague's list with its owner", async ({ serve, visi
   await expect(views(his)).toHaveCount(0);
 
   await hers.getByText("Edit this view").click();
-  await hers.getByRole("button", { name: "Share with everyone" }).click();
+  const share = hers.getByRole("button", { name: "Share with everyone" });
+  await share.click();
+  // The response closes the menu.
+  await expect(share).toBeHidden();
   await hers.getByText("Edit this view").click();
   await expect(hers.getByRole("button", { name: "Stop sharing" })).toBeVisible();
   await hers.getByText("Remove…", { exact: true }).click();
