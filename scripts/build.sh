@@ -63,7 +63,9 @@ site() {
   rm -f "$stamp"
   (
     hide_place_and_time
-    cargo leptos build --release --precompress --cargo-locked --frontend-only
+    # What --split adds to RUSTFLAGS, which these flags replace.
+    CARGO_ENCODED_RUSTFLAGS+=$'\x1f-Clink-args=--emit-relocs'
+    cargo leptos build --release --split --precompress --cargo-locked --frontend-only
   )
   gzip_without_time
   every_asset_is_compressed

@@ -4,4 +4,4 @@ set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
 cd "$ROOT"
-exec cargo leptos watch -- demo "$@"
+exec cargo leptos watch --split -- demo "$@"

@@ -1,9 +1,9 @@
 /** axe finds no violations on any page, light or dark. */
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
-import type { Job, State } from "../fixtures/api.ts";
+import { Api, type Job, type State } from "../fixtures/api.ts";
 import { day, inUrl, stored } from "../fixtures/days.ts";
-import { ANONYMOUS, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
+import { ANONYMOUS, PROJECT, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
 
 // Colors are checked after transitions have ended.
 test.use({ contextOptions: { reducedMotion: "reduce" } });
@@ -135,9 +135,12 @@ for (const state of ["active", "queued", "sending", "archived", "other"] satisfi
   });
 }
 
-test("list with a job in every state is accessible", async ({ page, api }) => {
+test("list with a job in every state is accessible", async ({ serve, visit }) => {
+  const docket = await serve();
+  const page = await visit(docket, { storageState: docket.session });
+  const api = new Api(page.request, docket.url, PROJECT);
   const states: State[] = ["queued", "sending", "active", "completed", "archived", "failed", "rejected", "cancelled", "unknown", "other"];
-  const { jobs } = await api.jobs();
+  const jobs = await Promise.all(states.map(() => api.start("emulator:slow Work on")));
   const changed_at = new Date(Date.now() + 60_000).toISOString();
   const badges = states.map((state, at) => ({ id: jobs[at]?.id, state, status: "paused", pr_link: null, changed_at }));
   await page.route("**/api/jobs/statuses", (route) => route.fulfill({ json: badges }));

@@ -100,6 +100,21 @@ test("untracked job has a notice, slow status requests and recheck", async ({ pa
   await page.unrouteAll({ behavior: "ignoreErrors" });
 });
 
+test("rows that match the filter no more stay current", async ({ page, api }) => {
+  test.setTimeout(120_000);
+  const job = await api.start("emulator:pull-request Describe the retry header");
+  const row = page.locator(".job-row").filter({ has: badge(page, job.id) });
+  await open(page, at("/jobs?status=active"));
+  await expect(badge(page, job.id)).toHaveAttribute("data-status", "active");
+  await expect(badge(page, job.id)).toHaveAttribute("data-status", "completed", UNTIL_DONE);
+  await expect(row.getByRole("link", { name: /^Pull request #/ })).toBeVisible();
+
+  await open(page, at("/jobs?status=completed"));
+  await expect(badge(page, job.id)).toHaveAttribute("data-status", "completed");
+  await api.follow(job.id, "emulator:slow Shorten it");
+  await expect(badge(page, job.id)).toHaveAttribute("data-status", "active");
+});
+
 test("new state does not move rows or scroll position", async ({ page, api }) => {
   test.setTimeout(60_000);
   const ends = [["pull-request", "completed"], ["no-changes", "completed"], ["fail", "failed"]] as const;

@@ -1,7 +1,7 @@
 /** The command palette: finds pages, jobs and actions by keyboard alone. */
 import { AxeBuilder } from "@axe-core/playwright";
-import type { Page } from "@playwright/test";
-import { OTHER_PROJECT, at, expect, open, test } from "../fixtures/docket.ts";
+import type { Page, Route } from "@playwright/test";
+import { OTHER_PROJECT, at, delay, expect, open, test } from "../fixtures/docket.ts";
 
 const palette = (page: Page) => page.getByRole("dialog", { name: "Command palette" });
 const field = (page: Page) => palette(page).getByRole("combobox");
@@ -106,3 +106,76 @@ for (const viewport of [{ width: 1280, height: 800 }, { width: 390, height: 844 
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(viewport.width);
   });
 }
+
+const OPTIONS = "**/split_palette.wasm";
+
+test("options load when it is opened first, and what is typed meanwhile counts", async ({ page }) => {
+  const requests: string[] = [];
+  page.on("request", (request) => requests.push(request.url()));
+  await open(page, at("/jobs"));
+  expect(requests.filter((url) => url.endsWith(".wasm"))).toHaveLength(1);
+  const release = await delay(page, OPTIONS);
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("analyt");
+  await expect(options(page)).toHaveCount(0);
+  release();
+  await expect(chosen(page)).toHaveText(/Analytics/);
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(at("/analytics"));
+});
+
+for (const [failure, fail] of [
+  ["lost connection", (route: Route) => route.abort()],
+  ["missing file after an upgrade", (route: Route) => route.fulfill({ status: 404 })],
+] as const) {
+  test(`${failure}: the palette shows an error, the page works, and the next try loads the options`, async ({ page, trouble }) => {
+    // The browser's own message, and that of the loader.
+    trouble.expects(/split_palette\.wasm/, /__wasm_split/);
+    await open(page, at("/jobs"));
+    await page.route(OPTIONS, fail);
+    await page.keyboard.press("Control+k");
+    await expect(palette(page).getByRole("status")).toHaveText(
+      "The commands could not be loaded. Open this again in a moment. If that does not help, reload the page.",
+    );
+    await page.keyboard.press("Escape");
+    await expect(palette(page)).toBeHidden();
+    const shortcuts = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+    await page.keyboard.press("?");
+    await expect(shortcuts).toBeVisible();
+    await page.keyboard.press("Escape");
+    await expect(shortcuts).toBeHidden();
+    await page.unroute(OPTIONS);
+    await page.keyboard.press("Control+k");
+    await expect(chosen(page)).toHaveCount(1);
+    await expect(palette(page).getByText("The commands could not be loaded.")).toBeHidden();
+  });
+}
+
+test("late answer to an earlier search changes nothing", async ({ page }) => {
+  await open(page, at("/jobs"));
+  const held: Route[] = [];
+  await page.route("**/api/palette/find", async (route) => {
+    if (held.push(route) > 1) await route.continue();
+  });
+  await page.keyboard.press("Control+k");
+  await expect.poll(() => held.length, "the search at the opening").toBe(1);
+  await field(page).fill("quickstart");
+  const jobs = palette(page).getByRole("group", { name: "Jobs" }).getByRole("option");
+  await expect(jobs.first()).toContainText("Rewrite the quickstart");
+  const late = page.waitForResponse("**/api/palette/find");
+  await held[0]?.continue();
+  await (await late).finished();
+  await page.evaluate(() => new Promise((rendered) => setTimeout(rendered, 100)));
+  await expect(jobs.first()).toContainText("Rewrite the quickstart", { timeout: 1 });
+  await expect(palette(page).getByRole("status")).toHaveText("", { timeout: 1 });
+});
+
+test("failed search shows an error, and pages are still found", async ({ page, trouble }) => {
+  trouble.expects(/api\/palette\/find/);
+  await open(page, at("/jobs"));
+  await page.route("**/api/palette/find", (route) => route.abort());
+  await page.keyboard.press("Control+k");
+  await expect(palette(page).getByRole("status")).toContainText("Jobs and templates were not searched.");
+  await field(page).fill("analyt");
+  await expect(chosen(page)).toHaveText(/Analytics/);
+});

@@ -27,11 +27,11 @@ function send(url: string, headers: Record<string, string> = {}): Promise<TestRe
   });
 }
 
-/** The URLs of the stylesheet, the script and the WebAssembly on the sign-in page. */
+/** The URLs of the stylesheet, the two scripts and the WebAssembly on the sign-in page. */
 async function assetsOf(url: string): Promise<string[]> {
   const page = (await send(`${url}/login`)).body.toString();
   const assets = [...page.matchAll(/<link[^>]* href="([^"]+\.(?:css|js|wasm))"/g)].map(([, path]) => path ?? "");
-  expect(assets.map((path) => path.split(".").at(-1)).toSorted()).toEqual(["css", "js", "wasm"]);
+  expect(assets.map((path) => path.split(".").at(-1)).toSorted()).toEqual(["css", "js", "js", "wasm"]);
   return assets.map((path) => new URL(path, url).href);
 }
 

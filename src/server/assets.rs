@@ -26,8 +26,9 @@ use web::request::codings::{Coding, accepted};
 #[folder = "target/site/"]
 #[allow_missing = true]
 #[cfg_attr(any(feature = "embed", not(debug_assertions)), include = "*.br", include = "*.gz")]
-// Type declarations are for bundlers; browsers never request them.
+// Type declarations are for bundlers, and the list of parts is for Leptos's own scripts; browsers never request them.
 #[exclude = "*.d.ts*"]
+#[exclude = "*_manifest.json*"]
 struct Site;
 
 /// Files that exist without a front-end build. A build copies them into the site.
@@ -37,6 +38,9 @@ struct Public;
 
 /// cargo-leptos's name for the folder of wasm, js and css.
 const PACKAGE: &str = "pkg";
+
+/// The part of the front end that every page loads. Others are loaded on demand.
+const MODULE: &str = "docket.wasm";
 
 /// A digest of all files, so that each release has its own URLs.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -84,7 +88,12 @@ pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
 
 /// Also serves the files outside of the package, for relative URLs in the stylesheet: the icons are loaded once for each release.
 async fn packaged(Path((version, name)): Path<(String, String)>, headers: HeaderMap) -> Response {
-    let caching = if version == *VERSION { FOR_EVER } else { REVALIDATE };
+    let is_this_build = version == *VERSION;
+    // A part of the module fits only the module of its build. A page that was open during an upgrade says that it could not load the part.
+    if !is_this_build && name.ends_with(".wasm") && name != MODULE {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    let caching = if is_this_build { FOR_EVER } else { REVALIDATE };
     let packaged = format!("{PACKAGE}/{name}");
     match best_form(&packaged, &headers) {
         Some(found) => send(&packaged, found, caching, &headers),

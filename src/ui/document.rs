@@ -13,6 +13,9 @@ const START: &str = include_str!("document/start.js");
 /// platform, the notifications, which a visit marks as seen, and pages of other projects, which a visit stores as the last project.
 const PREFETCH: &str = include_str!("document/prefetch.json");
 
+/// The script of the parts of the module that are loaded on demand, as cargo-leptos names it. That of the module imports it.
+const SPLIT: &str = "__wasm_split.______________________.js";
+
 /// A whole document. `head` follows the elements that every document has.
 pub fn document<H: IntoView, B: IntoView>(
     options: &LeptosOptions,
@@ -46,9 +49,11 @@ pub fn scripts(options: &LeptosOptions) -> impl IntoView + use<> {
         context.set_is_hydrating(false);
     }
     let (script, module) = (file_url(options, "js"), file_url(options, "wasm"));
+    let split = format!("/{}/{SPLIT}", options.site_pkg_dir);
     let nonce = use_nonce();
     view! {
         <link rel="modulepreload" href=script crossorigin=nonce.clone() />
+        <link rel="modulepreload" href=split crossorigin=nonce.clone() />
         <link rel="preload" href=module r#as="fetch" r#type="application/wasm" crossorigin=nonce.clone() />
         <script type="module" r#async=true nonce=nonce.clone() inner_html=START></script>
         <script type="speculationrules" nonce=nonce inner_html=PREFETCH></script>

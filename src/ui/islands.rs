@@ -1,17 +1,21 @@
-//! The code that runs in the browser. The server renders every page; islands make parts of it interactive. An island listens to
-//! events, calls server functions ([`browser::post`]) and renders the responses with the same components as the server
-//! ([`morph`]). It takes plain serializable props, gets its part of the page as `children`, and documents its requirements for
-//! the page. Must not use `pages` or `server`.
+//! The code that runs in the browser. The server renders every page; islands make parts of it interactive. What changes is a signal, and a `view!`
+//! shows it. Server functions are called with [`browser::post`]: neither `Resource` nor `ServerAction` nor `ActionForm` is used, because they would
+//! make the module up to 60 KB larger (ADR 19, with figures). For the same reason forms and charts script their part of the page, which they get as
+//! `children`, and merge what the server renders into it ([`morph`]).
 //!
-//! An island inherits the context of the islands around it: inside [`live::Live`] it finds a [`live::LiveState`].
+//! An island takes plain serializable props and inherits the context of the islands around it: inside [`live::Live`] it finds a [`live::LiveState`].
+//! Must not use `pages` or `server`.
 
 pub mod batch_form;
+pub mod bell;
 pub mod browser;
 pub mod bulk;
 pub mod buttons;
+pub mod connection;
 pub mod drafts;
 pub mod follow_up;
 pub mod in_place;
+pub mod job_badge;
 pub mod job_form;
 pub mod json;
 pub mod live;
@@ -28,5 +32,6 @@ pub mod ready;
 pub mod selection;
 pub mod sending;
 pub mod shortcuts;
+pub mod toast_region;
 pub mod toasts;
 pub mod trend;

@@ -25,7 +25,7 @@ fn site() -> Vec<String> {
     walk(&root, &mut files);
     let names = files.iter().map(|file| file.strip_prefix(&root).unwrap().to_str().unwrap().to_owned());
     // Type declarations are not for browsers.
-    let left_out = [".br", ".gz", ".d.ts"];
+    let left_out = [".br", ".gz", ".d.ts", "_manifest.json"];
     names.filter(|name| !left_out.iter().any(|ending| name.ends_with(ending))).collect()
 }
 
@@ -193,7 +193,7 @@ async fn pages_request_files_at_the_versioned_path() {
     let package = package_dir();
     assert!(package.starts_with("pkg/") && package.len() > "pkg/".len() + 8, "{package}");
     assert!(page.contains(&format!("href=\"/{package}/docket.css\"")), "no stylesheet in {page}");
-    for file in ["docket.js", "docket.wasm"] {
+    for file in ["docket.js", "docket.wasm", "__wasm_split.______________________.js"] {
         assert!(page.contains(&format!("/{package}/{file}")), "no {file} in {page}");
     }
 }
@@ -203,12 +203,15 @@ async fn pages_request_files_at_the_versioned_path() {
 async fn wasm_chunk_is_found_only_at_its_own_version() {
     let app = TestApp::start().await;
     let anonymous = app.anonymous();
+    let mut pieces = 0;
     for name in site() {
         let Some(file) = name.strip_prefix("pkg/") else { continue };
         let piece = file.ends_with(".wasm") && file != "docket.wasm";
+        pieces += usize::from(piece);
         let response = get(&anonymous, &format!("/pkg/old/{file}"), &[]).await;
         assert_eq!(response.status, if piece { 404 } else { 200 }, "{file}");
     }
+    assert_eq!(pieces, 1, "the options of the palette");
 }
 
 #[tokio::test]

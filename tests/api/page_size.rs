@@ -5,8 +5,8 @@ use wiremock::{Request, ResponseTemplate};
 
 use crate::helpers::{New, TestApp, detached_job, job_with, json, tags};
 
-/// May fall; a larger one needs a reason.
-const LIST_MAX: usize = 60_000;
+/// May fall; a larger one needs a reason. It was 60,000 before badges and meters were islands, whose props are in the page.
+const LIST_MAX: usize = 62_000;
 
 const PROMPTS: [&str; 10] = [
     "Rewrite the quickstart so that a newcomer sends a first request in under five minutes.",
@@ -47,7 +47,7 @@ fn outcome(request: &Request) -> ResponseTemplate {
 }
 
 #[tokio::test]
-async fn list_of_fifty_jobs_has_at_most_sixty_kilobytes() {
+async fn list_of_fifty_jobs_is_small() {
     let app = TestApp::start().await;
     app.upstream.on_create(outcome).await;
     let people = [app.operator().await, app.sign_in("otto").await];

@@ -1,11 +1,11 @@
 //! The badge of a state: always a label, a shape and a color together. Those of a job's state are in `style/icons.css` and
 //! `style/states.css`.
 
-use leptos::either::Either;
 use leptos::prelude::*;
 
 use crate::ui::components::icon::{self, icon};
-use model::job::{DeliveryState, JobBadge, JobState, NO_END, NOT_FOUND};
+use crate::ui::components::job_status::ShownStatus;
+use model::job::{DeliveryState, JobState, NO_END, NOT_FOUND};
 
 /// The label of completed jobs without changes, and its parts: a narrow row shows only the second one.
 pub const NO_CHANGES: &str = "Completed, no changes";
@@ -16,39 +16,47 @@ const UNCHANGED: &str = "no changes";
 pub const PUBLISHED_DIRECTLY: &str = "Completed, published directly";
 const DIRECT: &str = "published directly";
 
-/// The badge of a job's current state, which `islands::live` keeps current. `version`: see
-/// [`super::job_status::StatusVersion`].
-pub fn badge(status: &JobBadge, version: String) -> impl IntoView + use<> {
-    shown_badge(status, Some((status.id.to_string(), version)))
-}
-
-/// The same without the job's id, for an option of the command palette: the page may contain the job's badge too.
-pub fn option_badge(status: &JobBadge) -> impl IntoView + use<> {
-    shown_badge(status, None)
-}
-
-/// `job`: its id and version.
-fn shown_badge(status: &JobBadge, job: Option<(String, String)>) -> impl IntoView + use<> {
-    let has_no_changes = status.has_no_changes();
-    let (job, version) = job.unzip();
-    let completed = match has_no_changes {
-        true => Some(UNCHANGED),
-        false => status.is_published_directly().then_some(DIRECT),
-    };
-    let label = match completed {
-        Some(how) => Either::Left(view! { <span class="badge-rest">{COMPLETED}</span> {how} }),
-        None => Either::Right(word(status)),
-    };
+/// The badge of a job's state, which changes with `status`. `job`: the id of the job, unless the page may contain another badge of it.
+pub fn badge(status: Memo<ShownStatus>, job: Option<String>) -> impl IntoView {
     view! {
         <span
             class="badge"
             data-job=job
-            data-status=status.state.as_str()
-            data-no-changes=has_no_changes.then_some("")
-            data-version=version
+            data-status=move || status.read().state.as_str()
+            data-no-changes=move || status.read().has_no_changes().then_some("")
         >
-            <span>{label}</span>
+            <span>
+                <span class="badge-rest">{move || label(&status.read()).0}</span>
+                {move || label(&status.read()).1}
+            </span>
         </span>
+    }
+}
+
+/// The same for a state that does not change on the page: shorter, because a list has fifty.
+pub fn still_badge(status: &ShownStatus) -> impl IntoView + use<> {
+    let (rest, label) = label(status);
+    let rest = (!rest.is_empty()).then(|| view! { <span class="badge-rest">{rest}</span> });
+    view! {
+        <span
+            class="badge"
+            data-job=status.id.to_string()
+            data-status=status.state.as_str()
+            data-no-changes=status.has_no_changes().then_some("")
+        >
+            <span>{rest} {label}</span>
+        </span>
+    }
+}
+
+/// The label of a job's badge in two parts. A narrow row shows only the second one.
+fn label(status: &ShownStatus) -> (&'static str, String) {
+    if status.has_no_changes() {
+        (COMPLETED, UNCHANGED.to_owned())
+    } else if status.is_published_directly() {
+        (COMPLETED, DIRECT.to_owned())
+    } else {
+        ("", word(status))
     }
 }
 
@@ -106,23 +114,20 @@ pub const fn name(state: JobState) -> &'static str {
     }
 }
 
-/// The label of a job's badge: the state, with details that matter. One without changes has a label of its own.
-fn word(badge: &JobBadge) -> String {
-    match badge.state {
-        JobState::Other if !badge.tracked && badge.status.as_deref() == Some(NOT_FOUND) => {
-            "Not found".to_owned()
-        }
-        JobState::Other if !badge.tracked && badge.status.as_deref() == Some(NO_END) => {
-            "No end after 3 days".to_owned()
-        }
-        JobState::Other => badge.status.clone().unwrap_or_else(|| "Other".to_owned()),
-        state => name(state).to_owned(),
+/// The name of a state, with details that matter.
+fn word(status: &ShownStatus) -> String {
+    match (status.state, status.raw.as_deref()) {
+        (JobState::Other, Some(NOT_FOUND)) if status.is_untracked() => "Not found".to_owned(),
+        (JobState::Other, Some(NO_END)) if status.is_untracked() => "No end after 3 days".to_owned(),
+        (JobState::Other, Some(raw)) => raw.to_owned(),
+        (state, _) => name(state).to_owned(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::job::JobBadge;
     use model::pull_request::PullRequestState;
     use model::time::Timestamp;
 
@@ -144,22 +149,25 @@ mod tests {
     fn completed_job_without_changes_has_its_own_label() {
         assert_eq!([COMPLETED, UNCHANGED].concat(), NO_CHANGES);
         assert_eq!([COMPLETED, DIRECT].concat(), PUBLISHED_DIRECTLY);
-        assert!(badge(JobState::Completed, "completed", None).has_no_changes());
-        assert!(!badge(JobState::Failed, "failed", None).has_no_changes());
-        assert_eq!(word(&badge(JobState::Completed, "completed", Some("https://x/1"))), "Completed");
+        let shown = |state, link| label(&ShownStatus::of(&badge(state, state.as_str(), link)));
+        assert_eq!(shown(JobState::Completed, None), (COMPLETED, UNCHANGED.to_owned()));
+        assert_eq!(shown(JobState::Failed, None), ("", "Failed".to_owned()));
+        assert_eq!(shown(JobState::Completed, Some("https://x/1")), ("", "Completed".to_owned()));
     }
 
     #[test]
     fn undocumented_status_is_shown_unchanged() {
-        assert_eq!(word(&badge(JobState::Other, "paused", None)), "paused");
+        assert_eq!(word(&ShownStatus::of(&badge(JobState::Other, "paused", None))), "paused");
     }
 
     #[test]
     fn label_of_an_untracked_job_has_the_reason() {
-        let lost = |status| JobBadge { tracked: false, ..badge(JobState::Other, status, None) };
-        assert_eq!(word(&lost(NOT_FOUND)), "Not found");
-        assert_eq!(word(&lost(NO_END)), "No end after 3 days");
-        assert_eq!(word(&badge(JobState::Other, NO_END, None)), "no end");
+        let shown = |tracked, status| {
+            word(&ShownStatus::of(&JobBadge { tracked, ..badge(JobState::Other, status, None) }))
+        };
+        assert_eq!(shown(false, NOT_FOUND), "Not found");
+        assert_eq!(shown(false, NO_END), "No end after 3 days");
+        assert_eq!(shown(true, NO_END), "no end");
     }
 
     #[test]

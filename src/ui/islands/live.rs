@@ -7,7 +7,6 @@
 
 mod ages;
 mod announce;
-mod bell;
 mod focus;
 pub mod forms;
 mod news;
@@ -23,19 +22,18 @@ use std::rc::Rc;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
-use leptos::web_sys::{Event, MouseEvent, PopStateEvent};
+use leptos::web_sys::{Element, Event, MouseEvent, PopStateEvent};
 use send_wrapper::SendWrapper;
 
 use crate::api::upstream::GetBudgets;
-use crate::ui::components::icon::{self, icon};
 use crate::ui::islands::toasts::{self, Toasts};
-use crate::ui::islands::{browser, localized, morph};
+use crate::ui::islands::{browser, localized};
 use model::budget::Budgets;
 use model::error::{AppError, ErrorCode};
 use model::time::Timestamp;
 use notifications::Notifications;
 use refresh::Reason;
-use statuses::WatchedJob;
+use statuses::JobStates;
 
 const BEATS_A_SECOND: u32 = 2;
 /// Milliseconds between two polls of a visible page. With the response time that is less than two seconds.
@@ -50,26 +48,23 @@ const BUDGET: u32 = 30;
 /// Seconds between two updates of the ages on the page.
 const AGES: u32 = 15;
 
-/// The id of the element for the notice that the page cannot be refreshed.
-pub const CONNECTION_PROBLEM: &str = "trouble";
-
 /// State shared by the islands of a page. A context inside [`Live`], in the browser only.
 #[derive(Clone)]
 pub struct LiveState(SendWrapper<Rc<Shared>>);
-
-type OnBudgets = Box<dyn Fn(&Budgets)>;
 
 pub struct Shared {
     project: String,
     pub toasts: Toasts,
     pub notifications: Notifications,
-    /// Called whenever the budgets were fetched.
-    on_budgets: RefCell<Vec<OnBudgets>>,
-    watched: RefCell<Vec<WatchedJob>>,
-    /// Whether the last poll failed.
-    is_disconnected: Cell<bool>,
+    /// The budgets when they were fetched last.
+    pub budgets: RwSignal<Option<Budgets>>,
+    /// The number of unread notifications, according to the last response that had it.
+    pub unread: RwSignal<Option<u32>>,
+    /// Why the last poll failed.
+    pub problem: RwSignal<Option<AppError>>,
+    pub jobs: JobStates,
     /// How many jobs finished while the page was not visible and focused.
-    unseen: Cell<u32>,
+    unseen: RwSignal<u32>,
     beats: Cell<u32>,
     /// As the page was when it was searched last.
     regions: Cell<Regions>,
@@ -80,8 +75,8 @@ pub struct Shared {
     refreshing: Cell<refresh::Progress>,
     /// The URL whose content the page shows, or is loading.
     url: RefCell<String>,
-    /// Owner of the islands that a refresh inserts, so that they inherit this one's context.
-    owner: Owner,
+    /// The islands that a refresh inserted, with the owners of their signals.
+    inserted: RefCell<Vec<(Element, Owner)>>,
 }
 
 /// How the regions of the page are kept current.
@@ -124,10 +119,11 @@ impl LiveState {
             project,
             toasts: Toasts::default(),
             notifications: Notifications::default(),
-            on_budgets: RefCell::default(),
-            watched: RefCell::default(),
-            is_disconnected: Cell::new(false),
-            unseen: Cell::new(0),
+            budgets: RwSignal::new(None),
+            unread: RwSignal::new(None),
+            problem: RwSignal::new(None),
+            jobs: JobStates::default(),
+            unseen: RwSignal::new(0),
             beats: Cell::new(0),
             regions: Cell::default(),
             has_changed: Cell::new(true),
@@ -135,7 +131,7 @@ impl LiveState {
             requested_at: Cell::new(browser::now()),
             refreshing: Cell::default(),
             url: RefCell::new(browser::loaded_url()),
-            owner: Owner::new(),
+            inserted: RefCell::default(),
         })))
     }
 
@@ -150,7 +146,12 @@ impl LiveState {
 
     /// Calls `action` with the budgets after every fetch.
     pub fn on_budgets(&self, action: impl Fn(&Budgets) + 'static) {
-        self.on_budgets.borrow_mut().push(Box::new(action));
+        let budgets = self.budgets;
+        Effect::new(move || {
+            if let Some(budgets) = &*budgets.read() {
+                action(budgets);
+            }
+        });
     }
 
     /// Polls and refreshes everything at once, after something was posted.
@@ -230,6 +231,8 @@ impl LiveState {
 
     fn start(&self) {
         statuses::restore(self);
+        let unseen = self.unseen;
+        Effect::watch(move || unseen.get(), |unseen, _, _| title::count(*unseen), false);
         // A browser's first date format takes longer than all islands. The page is usable before that.
         browser::after(0, ages::tick);
         browser::after(0, localized::page);
@@ -256,13 +259,13 @@ impl LiveState {
     fn watch_connection(&self) {
         let live = self.clone();
         browser::on_window::<Event>("offline", move |_| {
-            live.show_connection_problem(Some(&AppError::unreachable()));
+            live.problem.set(Some(AppError::unreachable()));
             // A Docket on this machine still responds, which removes the notice.
             live.fetch_statuses();
         });
         let live = self.clone();
         browser::on_window::<Event>("online", move |_| {
-            live.show_connection_problem(None);
+            live.connected();
             live.refresh_now();
         });
         let live = self.clone();
@@ -278,14 +281,13 @@ impl LiveState {
             }
         });
         if !browser::is_online() {
-            self.show_connection_problem(Some(&AppError::unreachable()));
+            self.problem.set(Some(AppError::unreachable()));
         }
     }
 
-    /// Searches the page for jobs and regions if it has changed.
+    /// Searches the page for regions if it has changed.
     fn search(&self) {
         if self.has_changed.replace(false) {
-            statuses::collect(self);
             self.regions.set(Regions { follows: news::seen().is_some(), every: refresh::interval() });
         }
     }
@@ -296,7 +298,7 @@ impl LiveState {
             return;
         }
         self.search();
-        if is_hidden && !statuses::any_moving(self) {
+        if is_hidden && !self.jobs.any_moving() {
             return;
         }
         let beat = self.beats.get().wrapping_add(1);
@@ -313,8 +315,8 @@ impl LiveState {
         }
         let wait = match is_hidden {
             true => WHILE_HIDDEN,
-            false if self.is_disconnected.get() => WHILE_STILL,
-            false if self.regions.get().follows || statuses::any_may_change(self) => WHILE_CHANGING,
+            false if self.problem.read_untracked().is_some() => WHILE_STILL,
+            false if self.regions.get().follows || self.jobs.any_may_change() => WHILE_CHANGING,
             false => WHILE_STILL,
         };
         if is_past(self.requested_at.get(), wait) {
@@ -327,8 +329,9 @@ impl LiveState {
         if browser::is_hidden() {
             return;
         }
-        self.unseen.set(0);
-        title::count(0);
+        if self.unseen.get_untracked() > 0 {
+            self.unseen.set(0);
+        }
         self.toasts.start_unseen();
         ages::tick();
         self.fetch_statuses();
@@ -337,7 +340,7 @@ impl LiveState {
     /// Polls the states of all watched jobs and announces changes.
     fn fetch_statuses(&self) {
         self.search();
-        if self.is_fetching.get() || (self.watched.borrow().is_empty() && !self.regions.get().follows) {
+        if self.is_fetching.get() || (self.jobs.is_empty() && !self.regions.get().follows) {
             return;
         }
         self.is_fetching.set(true);
@@ -348,7 +351,7 @@ impl LiveState {
             live.is_fetching.set(false);
             match result {
                 Ok(changes) => {
-                    live.show_connection_problem(None);
+                    live.connected();
                     if changes.any_changed {
                         refresh::refresh(&live, Reason::Change);
                     } else if changes.is_outdated {
@@ -360,13 +363,13 @@ impl LiveState {
                     announce::announce(&live, changes.finished);
                     statuses::store(&live);
                 }
-                Err(error) => live.show_connection_problem(Some(&error)),
+                Err(error) => live.problem.set(Some(error)),
             }
         });
     }
 
     fn fetch_budgets(&self) {
-        if self.on_budgets.borrow().is_empty() {
+        if self.project.is_empty() {
             return;
         }
         let live = self.clone();
@@ -374,10 +377,16 @@ impl LiveState {
             let fields = browser::fields_of(&[("project", live.project())]);
             // After a failure the last known budgets stay.
             if let Ok(budgets) = browser::post::<Budgets>(GetBudgets::PATH, &fields).await.result {
-                bell::show(budgets.unread);
-                live.on_budgets.borrow().iter().for_each(|action| action(&budgets));
+                live.unread.set(Some(budgets.unread));
+                live.budgets.set(Some(budgets));
             }
         });
+    }
+
+    fn connected(&self) {
+        if self.problem.read_untracked().is_some() {
+            self.problem.set(None);
+        }
     }
 
     fn undo(&self, toasts::Undo { path, fields, done }: toasts::Undo) {
@@ -392,31 +401,9 @@ impl LiveState {
             }
         });
     }
-
-    fn show_connection_problem(&self, error: Option<&AppError>) {
-        if self.is_disconnected.replace(error.is_some()) || error.is_some() {
-            morph::show(CONNECTION_PROBLEM, || error.map(notice));
-        }
-    }
 }
 
 /// Whether `millis` have passed since `at`, within half a timer interval. Also true after a clock rollback.
 fn is_past(at: Timestamp, millis: u32) -> bool {
     browser::now().as_millis().abs_diff(at.as_millis()) + 250 >= u64::from(millis)
-}
-
-fn notice(error: &AppError) -> impl IntoView + use<> {
-    let (text, sign_in) = match error.code {
-        ErrorCode::Unauthenticated => {
-            ("Your session has ended. What you are writing is saved in this browser.", true)
-        }
-        ErrorCode::Unreachable if !browser::is_online() => {
-            ("You are offline: Docket cannot be reached. What you write is saved in this browser.", false)
-        }
-        ErrorCode::Unreachable => ("Docket cannot be reached. What you see may be old. Trying again.", false),
-        _ => ("This page could not be updated. What you see may be old. Trying again.", false),
-    };
-    // Reloads the page. Sign-in returns here.
-    let link = sign_in.then(|| view! { <a href="">"Sign in again"</a> });
-    view! { <div class="notice notice-warn">{icon(icon::QUESTION)} <p>{text} " " {link}</p></div> }
 }

@@ -7,9 +7,8 @@ use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, Event, HtmlDialogElement, HtmlElement};
 
-use crate::ui::components::job_row::ROW_TARGET;
-use crate::ui::components::palette::keys as caps;
-use crate::ui::islands::palette::{self, Reach};
+use crate::ui::components::keys::keys as caps;
+use crate::ui::components::row_target::ROW_TARGET;
 use crate::ui::islands::{browser, morph};
 use model::links;
 
@@ -33,11 +32,10 @@ pub const SHORTCUTS: [(&str, &str); 12] = [
     ("?", "This list"),
 ];
 
-/// `children` are the [`dialogs`], which only the server renders.
+/// `children` is the [`dialog`], which only the server renders.
 #[island]
-pub fn Shortcuts(project: String, may_start: bool, is_admin: bool, children: Children) -> impl IntoView {
+pub fn Shortcuts(project: String, may_start: bool, children: Children) -> impl IntoView {
     if browser::IS_HERE {
-        palette::listen(Reach { project: project.clone(), may_start, is_admin });
         listen(project, may_start);
     }
     children()
@@ -75,12 +73,9 @@ fn listen(project: String, may_start: bool) {
     }
 }
 
-/// The dialogs of the shortcuts and of the palette, for the children of [`Shortcuts`]. They are filled when they are opened.
-pub fn dialogs() -> impl IntoView + use<> {
-    view! {
-        <dialog id=DIALOG class="dialog" aria-label="Keyboard shortcuts"></dialog>
-        {palette::empty_dialog()}
-    }
+/// The dialog, for the children of [`Shortcuts`]. It is filled when it is opened.
+pub fn dialog() -> impl IntoView + use<> {
+    view! { <dialog id=DIALOG class="dialog" aria-label="Keyboard shortcuts"></dialog> }
 }
 
 /// The list of shortcuts.

@@ -1,15 +1,8 @@
-//! Toasts: short messages in a polite live region. Changes that are visible on the page are announced to screen readers only.
-//! The region is at the bottom of the rail, or above the page on small screens. It never covers controls. Used by
-//! [`super::live::Live`].
+//! Toasts: short messages in a polite live region ([`super::toast_region`]). Changes that are visible on the page are announced to screen readers only.
 
-use std::cell::{Cell, RefCell};
-
-use leptos::either::Either;
 use leptos::prelude::*;
-use leptos::web_sys::{Element, Event};
 
-use crate::ui::components::icon::{self, icon};
-use crate::ui::islands::{browser, morph};
+use crate::ui::islands::browser;
 
 /// How long a toast is shown, in milliseconds.
 const SHOWN_FOR: u32 = 10_000;
@@ -25,134 +18,92 @@ pub struct Undo {
 
 /// The kind of a toast, which decides its icon and color.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     Done,
     Problem,
+    /// For screen readers only.
+    Announced,
 }
 
-#[derive(Default)]
+#[derive(Clone)]
+pub struct Toast {
+    pub(super) id: u32,
+    pub(super) kind: Kind,
+    pub(super) text: String,
+    /// User content.
+    pub(super) quoted: String,
+    pub(super) href: Option<String>,
+    pub(super) undo: Option<Callback<()>>,
+    /// Whether its time has started.
+    is_seen: bool,
+}
+
+/// The toasts of the page, the newest first: it stays visible where not all fit.
+#[derive(Clone, Copy)]
 pub struct Toasts {
-    next_id: Cell<u32>,
-    /// The ids of toasts whose time has not started.
-    unseen: RefCell<Vec<String>>,
+    shown: RwSignal<Vec<Toast>>,
+    next_id: StoredValue<u32>,
+}
+
+impl Default for Toasts {
+    fn default() -> Self {
+        Self { shown: RwSignal::new(Vec::new()), next_id: StoredValue::new(0) }
+    }
 }
 
 impl Toasts {
     /// Shows `text` and the user content `quoted`. The toast's time starts when the page is visible and focused.
-    pub fn show(&self, text: &str, quoted: &str, href: Option<String>) {
-        self.show_kind(Kind::Done, text, quoted, href);
+    pub fn show(self, text: &str, quoted: &str, href: Option<String>) {
+        self.insert(Kind::Done, text, quoted, href, None);
     }
 
     /// As [`Self::show`], for an error.
-    pub fn warn(&self, text: &str, quoted: &str, href: Option<String>) {
-        self.show_kind(Kind::Problem, text, quoted, href);
+    pub fn warn(self, text: &str, quoted: &str, href: Option<String>) {
+        self.insert(Kind::Problem, text, quoted, href, None);
     }
 
-    fn show_kind(&self, kind: Kind, text: &str, quoted: &str, href: Option<String>) {
-        if let Some((id, _)) = self.insert_toast(kind, text, quoted, href, false) {
-            self.start(id);
-        }
+    /// Announces to screen readers a change that is visible on the page.
+    pub fn announce(self, text: &str, quoted: &str) {
+        self.insert(Kind::Announced, text, quoted, None, None);
     }
 
-    /// Starts the time of a toast when the page is in view.
-    fn start(&self, id: String) {
-        self.unseen.borrow_mut().push(id);
+    /// Shows `text` with an undo button, until it is used, dismissed or replaced by another such toast.
+    pub fn show_with_undo(self, text: &str, undo: impl Fn() + Send + Sync + 'static) {
+        self.shown.update(|shown| shown.retain(|toast| toast.undo.is_none()));
+        self.insert(Kind::Done, text, "", None, Some(Callback::new(move |()| undo())));
+    }
+
+    fn insert(self, kind: Kind, text: &str, quoted: &str, href: Option<String>, undo: Option<Callback<()>>) {
+        let id = self.next_id.get_value();
+        self.next_id.set_value(id.wrapping_add(1));
+        // What can be undone stays.
+        let is_seen = undo.is_some();
+        let toast = Toast { id, kind, text: text.to_owned(), quoted: quoted.to_owned(), href, undo, is_seen };
+        self.shown.update(|shown| shown.insert(0, toast));
         if browser::is_watched() {
             self.start_unseen();
         }
     }
 
-    /// Announces to screen readers a change that is visible on the page.
-    pub fn announce(&self, text: &str, quoted: &str) {
-        let text = [text, " ", quoted].concat();
-        let inserted = self.insert(|id| view! { <p id=id class="visually-hidden">{text}</p> });
-        if let Some((id, _)) = inserted {
-            self.start(id);
-        }
-    }
-
-    /// Shows `text` with an undo button, until it is used, dismissed or replaced by another such toast.
-    pub fn show_with_undo(&self, text: &str, undo: impl Fn() + 'static) {
-        if let Some(before) = browser::find(".toast[data-undo]") {
-            before.remove();
-        }
-        let Some((_, toast)) = self.insert_toast(Kind::Done, text, "", None, true) else { return };
-        if let Some(button) = browser::find_in(&toast, ".button") {
-            browser::on::<Event>(&button, "click", move |_| undo());
-        }
-    }
-
-    /// Inserts a toast; returns its id and element. Any of its buttons and links dismisses it.
-    fn insert_toast(
-        &self,
-        kind: Kind,
-        text: &str,
-        quoted: &str,
-        href: Option<String>,
-        has_undo: bool,
-    ) -> Option<(String, Element)> {
-        let (id, toast) =
-            self.insert(|id| toast(kind, id, text.to_owned(), quoted.to_owned(), href, has_undo))?;
-        for control in browser::all_in(&toast, "a, button") {
-            let toast = toast.clone();
-            browser::on::<Event>(&control, "click", move |_| toast.remove());
-        }
-        Some((id, toast))
-    }
-
-    /// Adds an element with a new id to the region.
-    fn insert<V: IntoView>(&self, view: impl FnOnce(String) -> V) -> Option<(String, Element)> {
-        let region = browser::find(".toasts")?;
-        let number = self.next_id.get();
-        self.next_id.set(number.wrapping_add(1));
-        let id = ["toast-", &number.to_string()].concat();
-        let mut shown = None;
-        morph::rendered(|| view(id.clone()), |now| shown = now.first_element_child());
-        let shown = shown?;
-        // The newest toast stays visible where not all fit.
-        region.insert_before(&shown, region.first_child().as_ref()).ok()?;
-        Some((id, shown))
-    }
-
     /// Starts the time of unseen toasts, now that the page is in view.
-    pub(super) fn start_unseen(&self) {
-        for id in self.unseen.take() {
-            browser::after(SHOWN_FOR, move || {
-                if let Some(toast) = browser::by_id(&id) {
-                    toast.remove();
-                }
-            });
+    pub(super) fn start_unseen(self) {
+        let mut started = Vec::new();
+        self.shown.update_untracked(|shown| {
+            for toast in shown.iter_mut().filter(|toast| !toast.is_seen) {
+                toast.is_seen = true;
+                started.push(toast.id);
+            }
+        });
+        for id in started {
+            browser::after(SHOWN_FOR, move || self.remove(id));
         }
     }
-}
 
-fn toast(
-    kind: Kind,
-    id: String,
-    text: String,
-    quoted: String,
-    href: Option<String>,
-    has_undo: bool,
-) -> impl IntoView + use<> {
-    let content = view! { {text} " " <bdi>{quoted}</bdi> };
-    let content = match href {
-        Some(href) => Either::Left(view! { <a href=href>{content}</a> }),
-        None => Either::Right(view! { <span>{content}</span> }),
-    };
-    let undo = has_undo.then(|| view! { <button type="button" class="button">"Undo"</button> });
-    let class = if kind == Kind::Problem { "toast toast-bad" } else { "toast" };
-    let problem = (kind == Kind::Problem).then(|| icon(icon::CROSS));
-    view! {
-        <div id=id class=class data-undo=has_undo.then_some("")>
-            {problem}
-            {content}
-            {undo}
-            <button type="button" class="quiet" aria-label="Dismiss">{icon(icon::CLOSE)}</button>
-        </div>
+    pub(super) fn shown(self) -> Vec<Toast> {
+        self.shown.get()
     }
-}
 
-/// The live region for toasts. Always on the page, so that screen readers announce what is inserted.
-pub fn region() -> impl IntoView + use<> {
-    view! { <div class="toasts" role="status" aria-live="polite" aria-atomic="false"></div> }
+    pub(super) fn remove(self, id: u32) {
+        self.shown.update(|shown| shown.retain(|toast| toast.id != id));
+    }
 }

@@ -11,11 +11,12 @@ use leptos_router::components::Outlet;
 
 use crate::api::upstream::page_budgets;
 use crate::ui::components::icon::mark;
-use crate::ui::components::meters;
-use crate::ui::islands::live::{self, Live};
+use crate::ui::islands::connection::ConnectionProblem;
+use crate::ui::islands::live::Live;
 use crate::ui::islands::meters::Meters;
+use crate::ui::islands::palette::Palette;
 use crate::ui::islands::shortcuts::{self, Shortcuts};
-use crate::ui::islands::toasts;
+use crate::ui::islands::toast_region::ToastRegion;
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request::{self, PendingBudgets};
@@ -67,8 +68,9 @@ pub fn Frame() -> impl IntoView {
         Suspend::new(async move {
             let budgets = budgets.await;
             // Without budgets the meters are omitted; forms report a spent budget themselves.
-            let shown = budgets.map(|found| meters::meters(&project, &found.budgets, is_admin));
-            view! { <Meters project has_details=is_admin><div id=meters::ID>{shown}</div></Meters> }
+            let rendered = budgets.map(|found| found.budgets);
+            let details = is_admin.then(|| view! { <a href=links::UPSTREAM>"Details"</a> });
+            view! { <Meters project rendered>{details}</Meters> }
         })
     };
     view! {
@@ -78,18 +80,19 @@ pub fn Frame() -> impl IntoView {
                 {rail::top(&project, &session, false)}
                 <main id="content" class="page" tabindex="-1">
                     <p class="print-only">{name}</p>
-                    <div id=live::CONNECTION_PROBLEM role="status"></div>
+                    <ConnectionProblem />
                     {wrong_codes}
                     <div data-region="platform">{notice}</div>
                     <Outlet />
                 </main>
                 <footer class="rail-foot">
-                    {toasts::region()}
+                    <ToastRegion />
                     {meters}
                     {account::account(&session)}
                 </footer>
             </div>
-            <Shortcuts project may_start is_admin>{shortcuts::dialogs()}</Shortcuts>
+            <Shortcuts project=project.clone() may_start>{shortcuts::dialog()}</Shortcuts>
+            <Palette project may_start is_admin />
         </Live>
     }
     .into_any()
@@ -110,13 +113,14 @@ pub fn SettingsFrame() -> impl IntoView {
             <div class="frame">
                 {rail::top(&project, &session, true)}
                 <main id="content" class="page" tabindex="-1" data-plain="">
-                    <div id=live::CONNECTION_PROBLEM role="status"></div>
+                    <ConnectionProblem />
                     {wrong_codes}
                     <Outlet />
                 </main>
-                <footer class="rail-foot">{toasts::region()} {account::account(&session)}</footer>
+                <footer class="rail-foot"><ToastRegion /> {account::account(&session)}</footer>
             </div>
-            <Shortcuts project may_start is_admin>{shortcuts::dialogs()}</Shortcuts>
+            <Shortcuts project=project.clone() may_start>{shortcuts::dialog()}</Shortcuts>
+            <Palette project may_start is_admin />
         </Live>
     }
 }

@@ -9,11 +9,11 @@ use crate::ui::clock;
 use crate::ui::components::empty::empty;
 use crate::ui::components::form::post_form;
 use crate::ui::components::icon::{self, icon};
-use crate::ui::components::job_status::linked_job_status;
 use crate::ui::components::localized::number;
 use crate::ui::components::pull_request::waiting_name;
 use crate::ui::components::time::{ago, ahead, lasting};
 use crate::ui::islands::buttons;
+use crate::ui::pages::linked_status::{job_status, link};
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::platform_notice;
 use crate::ui::pages::request::{self, page};
@@ -183,9 +183,14 @@ fn section(id: &'static str, heading: AnyView, jobs: &[Job]) -> AnyView {
 
 fn row(job: &Job) -> AnyView {
     let href = links::job(job.project.as_str(), job.id.as_str());
+    let status = job.badge();
+    // The rest of the row does not move while somebody reads it.
+    let region = ["link-", job.id.as_str()].concat();
     view! {
         <li data-key=job.id.to_string()>
-            {linked_job_status(&job.badge())} <a class="row-target" dir="auto" href=href>{job.title().to_owned()}</a>
+            {job_status(&status)}
+            <span class="contents" data-region=region>{link(&status)}</span>
+            <a class="row-target" dir="auto" href=href>{job.title().to_owned()}</a>
             <span class="faint">{job.author.clone()} " · " {ago(job.changed_at)} {waiting(job)}</span>
         </li>
     }

@@ -1,7 +1,7 @@
 //! DOM, storage, history and notification APIs. Failures are ignored: a page without storage or clipboard still works.
 
 use gloo_timers::callback::{Interval, Timeout};
-use leptos::prelude::{document, window};
+use leptos::prelude::{document, on_cleanup, window};
 use leptos::wasm_bindgen::prelude::Closure;
 use leptos::wasm_bindgen::{JsCast, JsValue};
 use leptos::web_sys::js_sys::{Array, Date, Function, JsString, Object, Reflect};
@@ -10,6 +10,7 @@ use leptos::web_sys::{
     MouseEvent, MutationObserver, MutationObserverInit, NodeList, Notification, NotificationOptions,
     NotificationPermission, Storage, SubmitEvent, UrlSearchParams,
 };
+use send_wrapper::SendWrapper;
 use wasm_bindgen_futures::JsFuture;
 
 use super::choice_cookie;
@@ -109,7 +110,7 @@ pub fn on_change_of_page(action: impl FnMut() + 'static) {
     let what = MutationObserverInit::new();
     what.set_child_list(true);
     what.set_subtree(true);
-    let names = ["data-job", "data-version", "data-every", "data-follows"].map(JsValue::from_str);
+    let names = ["data-every", "data-follows"].map(JsValue::from_str);
     what.set_attribute_filter(&Array::from_iter(names));
     if let (Ok(observer), Some(page)) = (MutationObserver::new(action.unchecked_ref()), document().body()) {
         let _ = observer.observe_with_options(&page, &what);
@@ -328,19 +329,24 @@ pub fn push_url(url: &str) {
     }
 }
 
-/// Adds a listener for `event` on the window; it is never removed.
+/// Adds a listener for `event` on the window, as [`on`].
 pub fn on_window<E: JsCast>(event: &str, action: impl FnMut(E) + 'static) {
     on(&window(), event, action);
 }
 
-/// Adds a listener for `event` on `target`; it is never removed.
+/// Adds a listener for `event` on `target`. It is removed with the island that adds it.
 pub fn on<E: JsCast>(target: &EventTarget, event: &str, mut action: impl FnMut(E) + 'static) {
     listen(target, event, Box::new(move |event: Event| action(event.unchecked_into())));
 }
 
 fn listen(target: &EventTarget, event: &str, action: Box<dyn FnMut(Event)>) {
-    let action = Closure::wrap(action).into_js_value();
-    let _ = target.add_event_listener_with_callback(event, action.unchecked_ref());
+    let action: Function = Closure::wrap(action).into_js_value().unchecked_into();
+    let _ = target.add_event_listener_with_callback(event, &action);
+    let listener = SendWrapper::new((target.clone(), event.to_owned(), action));
+    on_cleanup(move || {
+        let (target, event, action) = listener.take();
+        let _ = target.remove_event_listener_with_callback(&event, &action);
+    });
 }
 
 /// A random UUID-formatted id for intents.

@@ -1,7 +1,9 @@
 //! Announces finished jobs in toasts, in the document's title, and in notifications while the page is not visible and focused.
 
+use leptos::prelude::*;
+
 use super::statuses::Finished;
-use super::{LiveState, statuses, title};
+use super::{LiveState, statuses};
 use crate::ui::components::badge;
 use crate::ui::islands::browser;
 use model::job::{JobBadge, JobState};
@@ -42,8 +44,7 @@ fn notify(live: &LiveState, jobs: u32, outcome: &str, title: &str, href: &str, t
     if browser::is_watched() {
         return;
     }
-    live.unseen.set(live.unseen.get() + jobs);
-    title::count(live.unseen.get());
+    live.unseen.update(|unseen| *unseen += jobs);
     if live.notifications.are_enabled() {
         browser::notify(outcome, title, href.to_owned(), tag);
     }

@@ -4,7 +4,7 @@ use leptos::prelude::document;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, Event, HtmlElement};
 
-use crate::ui::components::job_row::ROW_TARGET;
+use crate::ui::components::row_target::ROW_TARGET;
 use crate::ui::islands::browser;
 
 /// Restores the focus after back or forward, and stores it when the page is left. Sets the focus of a page with `autofocus`, which a busy

@@ -1,7 +1,7 @@
 //! Shows changes by others in the project. A region with `data-follows` has the revision that it was rendered from. With
 //! `data-when="posted"` too, its rows are updated in place, and new rows wait behind a bar.
 
-use leptos::web_sys::Element;
+use leptos::web_sys::{Document, Element};
 
 use crate::ui::components::list_news::{NEWS, show_news};
 use crate::ui::islands::{browser, morph};
@@ -15,19 +15,18 @@ pub(super) fn seen() -> Option<String> {
 
 /// Whether rows of `region` are added and removed only on the user's request.
 pub(super) fn waits(region: &Element) -> bool {
-    region.has_attribute(FOLLOWS) && region.has_attribute("data-when") && !keys(region).is_empty()
+    region.has_attribute(FOLLOWS) && region.has_attribute("data-when") && !rows(region).is_empty()
 }
 
 /// Updates the rows of `region` to those of `now` without adding, removing or moving any. Shows the number of new rows in the
-/// bar.
-pub(super) fn merge(region: &Element, now: &Element, fresh: &mut Vec<Element>) {
-    let shown = keys(region);
+/// bar. Returns the rows that `now` has no more.
+pub(super) fn merge(region: &Element, now: &Element, fresh: &mut Vec<Element>) -> Vec<Element> {
     let (mut new, mut after_the_last) = (0, 0);
-    let mut missing: Vec<&String> = shown.iter().collect();
+    let mut missing = rows(region);
     for row in rows(now) {
         let key = key(&row);
-        missing.retain(|shown| **shown != key);
-        match browser::find_in(region, &["[data-key=\"", &key, "\"]"].concat()) {
+        missing.retain(|shown| self::key(shown) != key);
+        match with_key(region, &key) {
             Some(old) => {
                 new += std::mem::take(&mut after_the_last);
                 morph::morph(&old, &row, fresh);
@@ -36,7 +35,7 @@ pub(super) fn merge(region: &Element, now: &Element, fresh: &mut Vec<Element>) {
         }
     }
     for folded in browser::all_in(now, "summary[data-key]") {
-        if let Some(old) = browser::find_in(region, &["[data-key=\"", &key(&folded), "\"]"].concat()) {
+        if let Some(old) = with_key(region, &key(&folded)) {
             morph::morph(&old, &folded, fresh);
         }
     }
@@ -49,14 +48,26 @@ pub(super) fn merge(region: &Element, now: &Element, fresh: &mut Vec<Element>) {
         morph::show_in(&bar, || has_news.then(|| show_news(new)));
     }
     browser::set(region, FOLLOWS, now.get_attribute(FOLLOWS).as_deref());
+    missing
+}
+
+/// Updates `missing` rows to those of `changed`, the list of all jobs that begins with the last changed ones: they match the filters no more, or are on
+/// another page now.
+pub(super) fn update(missing: &[Element], changed: &Document, fresh: &mut Vec<Element>) {
+    let Some(list) = changed.document_element() else { return };
+    for row in missing.iter().filter(|row| row.is_connected()) {
+        if let Some(now) = with_key(&list, &key(row)) {
+            morph::morph(row, &now, fresh);
+        }
+    }
+}
+
+fn with_key(element: &Element, key: &str) -> Option<Element> {
+    browser::find_in(element, &["[data-key=\"", key, "\"]"].concat())
 }
 
 fn rows(region: &Element) -> Vec<Element> {
     browser::all_in(region, ".job-row[data-key]")
-}
-
-fn keys(region: &Element) -> Vec<String> {
-    rows(region).iter().map(key).collect()
 }
 
 fn key(row: &Element) -> String {

@@ -10,6 +10,7 @@ use super::{LiveState, ages, news};
 use crate::ui::components::list_news::SHOW;
 use crate::ui::islands::morph::morph;
 use crate::ui::islands::{browser, localized, picked};
+use model::links;
 
 /// Why the page is refreshed; decides which regions are replaced.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,7 +87,7 @@ pub(super) fn refresh(live: &LiveState, reason: Reason) {
         if let Ok(page) = browser::fetch_page(&url).await
             && url == browser::here()
         {
-            live.show_connection_problem(None);
+            live.connected();
             replace(&live, &page, reason);
         }
         let progress = live.refreshing.get();
@@ -131,7 +132,7 @@ impl Focus {
 }
 
 pub(super) fn replace(live: &LiveState, page: &Document, reason: Reason) {
-    let mut fresh = Vec::new();
+    let (mut fresh, mut missing) = (Vec::new(), Vec::new());
     let focus = Focus::now();
     for region in browser::all(reason.regions()) {
         let name = region.get_attribute("data-region").unwrap_or_default();
@@ -139,26 +140,62 @@ pub(super) fn replace(live: &LiveState, page: &Document, reason: Reason) {
             if reason == Reason::Post || !news::waits(&region) {
                 morph(&region, &now, &mut fresh);
             } else {
-                news::merge(&region, &now, &mut fresh);
+                missing = news::merge(&region, &now, &mut fresh);
             }
         }
     }
     if let Some(focus) = focus {
         focus.restore();
     }
+    replaced(live, fresh);
+    if !missing.is_empty() {
+        update(live.clone(), missing);
+    }
+}
+
+/// Updates rows of the list that the page has no more.
+fn update(live: LiveState, missing: Vec<Element>) {
+    let last_changed = links::with_query(&links::jobs(live.project()), &[("sort", "changed")]);
+    spawn_local(async move {
+        // After a failure the last content stays.
+        if let Ok(page) = browser::fetch_page(&last_changed).await {
+            let mut fresh = Vec::new();
+            news::update(&missing, &page, &mut fresh);
+            replaced(&live, fresh);
+        }
+    });
+}
+
+fn replaced(live: &LiveState, fresh: Vec<Element>) {
     ages::tick();
     localized::page();
     picked::apply();
-    let hydrate =
-        Reflect::get(&window(), &"__hydrateIsland".into()).ok().and_then(|it| it.dyn_into::<Function>().ok());
-    let Some(hydrate) = hydrate else { return };
-    // As for the children of an island: hydrated now, and not part of another island's view.
-    live.owner.with(|| {
-        Owner::with_no_hydration(move || {
-            for island in fresh {
-                let name = island.get_attribute("data-component").unwrap_or_default();
-                let _ = hydrate.call2(&JsValue::NULL, &island, &name.into());
-            }
+    hydrate(live, fresh);
+}
+
+/// Starts islands that were inserted, as the start script of the page does: each inherits the context of the islands around it.
+fn hydrate(live: &LiveState, fresh: Vec<Element>) {
+    let Some(hydrate) = function(&window(), "__hydrateIsland") else { return };
+    let mut inserted = live.inserted.borrow_mut();
+    // Ends the signals of islands that were removed.
+    inserted.retain(|(island, _)| island.is_connected());
+    for island in fresh {
+        let around = island.parent_element().and_then(|parent| parent.closest("leptos-children").ok()?);
+        if let Some(enter) = around.and_then(|around| function(&around, "$$on_hydrate")) {
+            let _ = enter.call0(&JsValue::NULL);
+        }
+        let owner = Owner::new();
+        let (element, hydrate) = (island.clone(), hydrate.clone());
+        owner.with(|| {
+            Owner::with_no_hydration(move || {
+                let name = element.get_attribute("data-component").unwrap_or_default();
+                let _ = hydrate.call2(&JsValue::NULL, &element, &name.into());
+            });
         });
-    });
+        inserted.push((island, owner));
+    }
+}
+
+fn function(of: &JsValue, name: &str) -> Option<Function> {
+    Reflect::get(of, &name.into()).ok()?.dyn_into().ok()
 }

@@ -4,13 +4,13 @@ use leptos::prelude::*;
 
 use crate::ui::charts::number::{Cut, capitalized, change, counted, counted_of, moved, share};
 use crate::ui::components::job_effect::{effects_warning, how_to_read, no_figures};
-use crate::ui::components::job_row::job_row;
 use crate::ui::components::localized::{self, number};
 use crate::ui::components::notice::problem;
 use crate::ui::components::page_job_link::{PageFigures, page_job_link};
 use crate::ui::pages::analytics::figures::{Against, compared};
 use crate::ui::pages::analytics::{AnalyticsPage, daily, range};
 use crate::ui::pages::fetch_days::fetch_weeks;
+use crate::ui::pages::job_row::job_row;
 use model::analytics::effect::{Finding, JobEffect};
 use model::analytics::pages::Comparison;
 use model::analytics::report::{OnePageReport, TableRow};

@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::ui::components::bell::bell;
 use crate::ui::components::icon::{self, icon};
+use crate::ui::islands::bell::Bell;
 use crate::ui::islands::buttons;
 use crate::ui::pages::request;
 use model::links;
@@ -15,7 +15,7 @@ pub(super) fn tools(project: &str) -> AnyView {
         let is_here = request::path() == links::notifications(&project, false);
         Suspend::new(async move {
             let unread = budgets.await.map_or(0, |budgets| budgets.unread);
-            bell(&project, unread, is_here)
+            view! { <Bell project unread is_here /> }
         })
     });
     view! {

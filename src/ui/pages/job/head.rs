@@ -4,7 +4,6 @@
 use leptos::prelude::*;
 
 use crate::ui::components::dismiss::{dismiss, undismiss};
-use crate::ui::components::job_status::job_status;
 use crate::ui::components::menu::{MenuButton, menu};
 use crate::ui::components::next_action;
 use crate::ui::components::page_room::escaped_len;
@@ -12,6 +11,7 @@ use crate::ui::components::pull_request::pull_request;
 use crate::ui::components::time::ago;
 use crate::ui::pages::copy_button::{Copied, copy_button};
 use crate::ui::pages::job::archive_and_tags::{archive, archived_note};
+use crate::ui::pages::linked_status::job_status;
 use model::job::{Job, JobState, LinkedJob, cut, title};
 use model::links;
 

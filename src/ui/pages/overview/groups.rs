@@ -4,10 +4,10 @@ use leptos::prelude::*;
 
 use crate::ui::components::dismiss::dismiss_icon;
 use crate::ui::components::icon::{self, icon};
-use crate::ui::components::job_row::{Entry, batch_link_row, folded, job_row, row_end};
 use crate::ui::components::localized::number;
 use crate::ui::components::next_action::next_action;
 use crate::ui::components::time::{duration, elapsed};
+use crate::ui::pages::job_row::{Entry, batch_link_row, folded, job_row, row_end};
 use crate::ui::pages::jobs::no_jobs_yet;
 use crate::ui::pages::reviews;
 use model::job::{Job, JobState, JobsOverview};

@@ -8,36 +8,33 @@ use leptos::prelude::*;
 use crate::ui::charts::number::counted as counted_text;
 use crate::ui::components::batch_progress::RESOLVED;
 use crate::ui::components::icon::{self, icon};
-use crate::ui::components::job_status::linked_job_status;
 use crate::ui::components::localized::{counted, number};
 use crate::ui::components::marked::marked;
 use crate::ui::components::tag_link::tag_link_that_fits;
 use crate::ui::components::time::short_age;
 use crate::ui::components::unmarked::unmarked;
+use crate::ui::pages::linked_status::{followed_job_status, linked_job_status};
 use model::excerpt::SearchWords;
 use model::job::{BatchSummary, DeliveryState, Job};
 use model::links;
 
-/// Matches the main link of a row, in any list.
-pub const ROW_TARGET: &str = ":is(.row-target, .job-title)";
-
 /// The matches of a search.
 #[derive(Default)]
-pub struct Found<'a> {
-    pub words: SearchWords,
+pub(super) struct Found<'a> {
+    pub(super) words: SearchWords,
     /// By the id of a job, an excerpt with a match outside the beginning of its title.
-    pub excerpts: Option<&'a BTreeMap<String, String>>,
+    pub(super) excerpts: Option<&'a BTreeMap<String, String>>,
 }
 
 /// A job or several jobs of a batch, as one row.
-pub enum Entry<'a> {
+pub(super) enum Entry<'a> {
     Job(&'a Job),
     /// Its jobs in the list, in the list's order.
     Batch(&'a BatchSummary, Vec<&'a Job>),
 }
 
 /// The rows of a list of jobs. The jobs of each of `batches` are one row, at the position of the first one.
-pub fn folded<'a>(jobs: &'a [Job], batches: &'a [BatchSummary]) -> Vec<Entry<'a>> {
+pub(super) fn folded<'a>(jobs: &'a [Job], batches: &'a [BatchSummary]) -> Vec<Entry<'a>> {
     let mut entries: Vec<Entry> = Vec::with_capacity(jobs.len());
     for job in jobs {
         let batch = batches.iter().find(|batch| job.batch.as_ref() == Some(&batch.id));
@@ -55,23 +52,24 @@ pub fn folded<'a>(jobs: &'a [Job], batches: &'a [BatchSummary]) -> Vec<Entry<'a>
 }
 
 /// `after`: the content at its end, as [`row_end`].
-pub fn job_row<A: IntoView>(job: &Job, after: A) -> impl IntoView + use<A> {
+pub(super) fn job_row<A: IntoView>(job: &Job, after: A) -> impl IntoView + use<A> {
     view! {
         <li class="job-row" data-key=key(job).to_owned()>
-            {content(job, false, &Found::default())}
+            {content(job, false, &Found::default(), linked_job_status(&job.badge()))}
             {after.into_view()}
         </li>
     }
 }
 
 /// The content at the end of a row.
-pub fn row_end<C: IntoView>(content: C) -> impl IntoView + use<C> {
+pub(super) fn row_end<C: IntoView>(content: C) -> impl IntoView + use<C> {
     view! { <span class="row-end">{content.into_view()}</span> }
 }
 
-/// As [`job_row`], with the matches of a search marked. `has_check`: with a checkbox, for the form around the list.
-pub fn found_row(job: &Job, has_check: bool, found: &Found) -> impl IntoView + use<> {
-    unmarked(view! { <li class="job-row" data-key=key(job).to_owned()>{content(job, has_check, found)}</li> })
+/// As [`job_row`], in a region that follows the project, with the matches of a search marked. `has_check`: with a checkbox, for the form around the list.
+pub(super) fn found_row(job: &Job, has_check: bool, found: &Found) -> impl IntoView + use<> {
+    let content = content(job, has_check, found, followed_job_status(&job.badge()));
+    unmarked(view! { <li class="job-row" data-key=key(job).to_owned()>{content}</li> })
 }
 
 /// Distinguishes a job from others on a page: the random end of its id. A row has the whole id often enough.
@@ -80,7 +78,7 @@ fn key(job: &Job) -> &str {
     id.rsplit_once('-').map_or(id, |(_, end)| end)
 }
 
-fn content(job: &Job, has_check: bool, found: &Found) -> impl IntoView + use<> {
+fn content<S: IntoView>(job: &Job, has_check: bool, found: &Found, status: S) -> impl IntoView + use<S> {
     let main = main(job, found);
     let main = match has_check {
         // The title is the name of the checkbox.
@@ -94,7 +92,7 @@ fn content(job: &Job, has_check: bool, found: &Found) -> impl IntoView + use<> {
     view! {
         {main}
         <span class="job-tags">{labels(job)}</span>
-        {linked_job_status(&job.badge())}
+        {status.into_view()}
         <a class="job-author" href=author title=job.author.clone() aria-label=job.author.clone()>{initials(&job.author)}</a>
         {short_age(job.created_at)}
     }
@@ -117,7 +115,7 @@ fn main(job: &Job, found: &Found) -> impl IntoView + use<> {
 
 /// The jobs of a batch on a page as one row, which opens. `rows` are its jobs `here`; others may not match the filters, or are
 /// on another page.
-pub fn batch_row<R: IntoView>(
+pub(super) fn batch_row<R: IntoView>(
     project: &str,
     batch: &BatchSummary,
     here: u64,
@@ -152,7 +150,7 @@ pub fn batch_row<R: IntoView>(
 }
 
 /// A batch as one row that links to its page.
-pub fn batch_link_row(project: &str, batch: &BatchSummary) -> impl IntoView + use<> {
+pub(super) fn batch_link_row(project: &str, batch: &BatchSummary) -> impl IntoView + use<> {
     let href = links::batch(project, batch.id.as_str());
     view! {
         <li class="job-row batch-link-row" data-key=format!("batch-{}", batch.id)>
@@ -177,7 +175,7 @@ fn batch_facts(batch: &BatchSummary) -> impl IntoView + use<> {
 }
 
 /// Up to two initials of a name.
-pub fn initials(name: &str) -> String {
+pub(super) fn initials(name: &str) -> String {
     let mut words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let (first, last) = (words.next().unwrap_or(name), words.next_back());
     let letters: String = match last {

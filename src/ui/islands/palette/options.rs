@@ -1,0 +1,217 @@
+//! The options of the palette. All of this is in a file of its own: [`show`] loads it. The server finds templates and jobs when typing pauses.
+
+use leptos::either::Either;
+use leptos::mount::mount_to;
+use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
+use leptos::task::spawn_local;
+use leptos::wasm_bindgen::JsCast;
+use leptos::wasm_split::{SplitLoaderError, wasm_split};
+use leptos::web_sys::{HtmlDialogElement, HtmlElement, HtmlInputElement};
+use send_wrapper::SendWrapper;
+
+use super::entries::{self, Action as Does, Entry, Group, OtherProject, Reach};
+use crate::api::palette::FindInPalette;
+use crate::ui::components::badge::badge;
+use crate::ui::components::job_status::ShownStatus;
+use crate::ui::components::keys::keys;
+use crate::ui::islands::browser;
+use model::error::AppError;
+use model::palette::Found;
+
+/// The id of the list.
+pub(super) const LIST: &str = "palette-options";
+
+/// How long typing has to pause before a request, in milliseconds.
+const PAUSE: u32 = 200;
+
+/// The links to the same section of the other projects, in the navigation.
+const OTHER_PROJECTS: &str = "#projects a:not([aria-current])";
+
+/// What the options need of the palette.
+pub(super) struct Parts {
+    pub(super) dialog: HtmlDialogElement,
+    pub(super) field: HtmlInputElement,
+    pub(super) reach: Reach,
+    pub(super) typed: RwSignal<String>,
+    pub(super) opened: RwSignal<u32>,
+}
+
+/// Loads the options and shows them in `rest`, as long as the page is open. A failure is not final: a later call tries again.
+#[wasm_split(palette, wasm_split_path = leptos::wasm_split, fallible)]
+pub(super) fn show(rest: HtmlElement, parts: Parts) -> Result<(), SplitLoaderError> {
+    mount_to(rest, move || options(parts)).forget();
+    Ok(())
+}
+
+/// The answer to a search, and the words it is for.
+type Answer = (String, Result<Found, AppError>);
+
+fn options(parts: Parts) -> impl IntoView {
+    let Parts { dialog, field, reach, typed, opened } = parts;
+    let project = reach.project.clone();
+    let answer = RwSignal::new(None::<Answer>);
+    let groups = StoredValue::new(reach.groups(other_projects()));
+    let shown = Memo::new(move |_| groups.with_value(|groups| matching(groups, answer.get(), &typed.read())));
+    // The option that the arrow keys chose last.
+    let preferred = RwSignal::new(None::<String>);
+    let chosen = Memo::new(move |_| {
+        let ids = ids(&shown.read());
+        preferred.get().filter(|id| ids.contains(id)).or(ids.into_iter().next())
+    });
+
+    let edits = browser::Edits::default();
+    Effect::watch(
+        move || (opened.get(), typed.get()),
+        move |(opened, words), before, _| {
+            preferred.set(None);
+            let is_typing = before.is_some_and(|(before, _)| before == opened);
+            let (project, words) = (project.clone(), words.clone());
+            edits.after_pause(if is_typing { PAUSE } else { 0 }, move |edit| {
+                spawn_local(async move {
+                    let found = find(project, words).await;
+                    if edit.is_latest() {
+                        answer.set(Some(found));
+                    }
+                });
+            });
+        },
+        true,
+    );
+    let combobox = field.clone();
+    Effect::new(move || {
+        let chosen = chosen.get();
+        browser::set(&combobox, "aria-activedescendant", chosen.as_deref());
+        if let Some(option) = chosen.and_then(|id| browser::by_id(&id)) {
+            browser::show_nearest(&option);
+        }
+    });
+    browser::on_key(&field, move |key| {
+        let chosen = chosen.get_untracked();
+        if key.name == "Enter" {
+            key.prevent_default();
+            press(chosen.as_deref());
+            return;
+        }
+        let ids = ids(&shown.read_untracked());
+        if let Some(next) = entries::step(&key.name, &ids, chosen.as_deref()) {
+            key.prevent_default();
+            preferred.set(ids.get(next).cloned());
+        }
+    });
+
+    // A button does something on this page; a link leaves it.
+    let close = Callback::new({
+        let dialog = SendWrapper::new(dialog);
+        move |()| dialog.close()
+    });
+    let list = move || shown.get().into_iter().map(|shown| group(shown, chosen, close)).collect_view();
+    view! {
+        <div id=LIST class="palette-options" role="listbox" aria-label="Results">{list}</div>
+        <p class="palette-none" role="status">{move || message(answer.get(), shown.read().is_empty())}</p>
+        <p class="palette-keys faint" aria-hidden="true">
+            <span class="keys"><kbd>"↑"</kbd><kbd>"↓"</kbd></span>
+            " Choose "
+            <span class="keys"><kbd>"Enter"</kbd></span>
+            " Open "
+            <span class="keys"><kbd>"Esc"</kbd></span>
+            " Close"
+        </p>
+    }
+}
+
+async fn find(project: String, words: String) -> Answer {
+    // Jobs and templates belong to a project.
+    if project.is_empty() {
+        return (words, Ok(Found::default()));
+    }
+    let fields = browser::fields_of(&[("project", &project), ("q", &words)]);
+    let found = browser::post::<Found>(FindInPalette::PATH, &fields).await.result;
+    (words, found)
+}
+
+/// The options for the typed words. The server's results for these words are not filtered again: a job may have them in its text.
+fn matching([commands, places, others]: &[Group; 3], answer: Option<Answer>, typed: &str) -> Vec<Group> {
+    let lower = browser::lowercase(typed);
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    let (of, found) =
+        answer.map_or_else(Default::default, |(words, found)| (words, found.unwrap_or_default()));
+    let [templates, jobs] = entries::found(found);
+    let needed = if of == typed { &[][..] } else { &words };
+    let groups =
+        [(commands, &words[..]), (places, &words), (&templates, needed), (&jobs, needed), (others, &words)];
+    groups.into_iter().filter_map(|(group, words)| group.matching(words, browser::lowercase)).collect()
+}
+
+fn message(answer: Option<Answer>, is_empty: bool) -> Option<String> {
+    match answer {
+        Some((_, Err(error))) => Some(["Jobs and templates were not searched. ", &error.message].concat()),
+        _ => is_empty.then(|| "Nothing matches".to_owned()),
+    }
+}
+
+fn ids(groups: &[Group]) -> Vec<String> {
+    groups.iter().flat_map(|group| &group.entries).map(|entry| entry.id.clone()).collect()
+}
+
+fn press(id: Option<&str>) {
+    let option = id.and_then(browser::by_id).and_then(|option| option.dyn_into::<HtmlElement>().ok());
+    if let Some(option) = option {
+        option.click();
+    }
+}
+
+fn other_projects() -> Vec<OtherProject> {
+    let links = browser::all(OTHER_PROJECTS);
+    let links = links.iter().map(|link| {
+        (link.text_content().unwrap_or_default(), link.get_attribute("href").unwrap_or_default())
+    });
+    links.collect()
+}
+
+fn group(group: Group, chosen: Memo<Option<String>>, close: Callback<()>) -> impl IntoView {
+    let options = group.entries.into_iter().map(|entry| option(entry, chosen, close)).collect_view();
+    view! {
+        <div role="group" aria-label=group.name>
+            <p class="palette-group" aria-hidden="true">{group.name}</p>
+            {options}
+        </div>
+    }
+}
+
+fn option(entry: Entry, chosen: Memo<Option<String>>, close: Callback<()>) -> impl IntoView {
+    let Entry { id, name, detail, status, action, keys: shortcut } = entry;
+    // Without the job's id: the page may have a badge of the job, too.
+    let badge = status.as_ref().map(|status| {
+        let status = ShownStatus::of(status);
+        view! { {badge(Memo::new(move |_| status.clone()), None)} " · " }
+    });
+    let content = view! {
+        <span class="palette-name" dir="auto">{name}</span>
+        <span class="faint">{badge} {detail}</span>
+        {keys(shortcut)}
+    };
+    let of = id.clone();
+    let is_chosen = move || if chosen.read().as_ref() == Some(&of) { "true" } else { "false" };
+    match action {
+        Does::Open(href) => Either::Left(view! {
+            <a id=id class="palette-option" role="option" tabindex="-1" aria-selected=is_chosen href=href>
+                {content}
+            </a>
+        }),
+        Does::Press(button) => Either::Right(view! {
+            <button
+                id=id
+                type="button"
+                class="palette-option"
+                role="option"
+                tabindex="-1"
+                aria-selected=is_chosen
+                data-button=button
+                on:click=move |_| close.run(())
+            >
+                {content}
+            </button>
+        }),
+    }
+}
