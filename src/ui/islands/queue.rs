@@ -1,6 +1,9 @@
 //! Changes the queue in place, around the list that the server renders: posts its forms, announces the result, and asks for
 //! confirmation before a prompt is cancelled. Needs [`super::live::LiveState`] to refresh the list.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos::web_sys::{MouseEvent, SubmitEvent};
@@ -9,6 +12,11 @@ use serde::Deserialize;
 use crate::ui::charts::number::counted;
 use crate::ui::islands::browser;
 use crate::ui::islands::live::LiveState;
+
+/// The id of the live region for screen readers that announces a change.
+pub const ANNOUNCEMENT: &str = "queue-announcement";
+/// The id of the element with the list.
+pub const LIST: &str = "queue-list";
 
 /// The part of the response that is used here.
 #[derive(Deserialize)]
@@ -21,47 +29,52 @@ struct Entry {
     message: String,
 }
 
-/// `children`: the list, in a region.
+/// `children` are the elements [`ANNOUNCEMENT`] and [`LIST`].
 #[island]
 pub fn QueueMoves(children: Children) -> impl IntoView {
-    let announced = RwSignal::new(String::new());
-    let is_busy = RwSignal::new(false);
-    let live = LiveState::here();
-    let moves = live.clone();
-    let submitted = move |event: SubmitEvent| {
-        let Some((live, form)) = moves.clone().zip(browser::submitted(&event)) else { return };
+    if let Some(live) = LiveState::here() {
+        listen(&live);
+    }
+    children()
+}
+
+fn listen(live: &LiveState) {
+    let Some(list) = browser::by_id(LIST) else { return };
+    let is_busy = Rc::new(Cell::new(false));
+    let here = live.clone();
+    browser::on(&list, "submit", move |event: SubmitEvent| {
+        let Some(form) = browser::submitted(&event) else { return };
         let message = browser::value_of(&form, "message");
         if message.is_empty() {
             // `live::forms` sends the form that tries the whole queue.
             return;
         }
         event.prevent_default();
-        let Some(fields) = browser::fields(&form, &event).filter(|_| !is_busy.get_untracked()) else {
-            return;
-        };
+        let Some(fields) = browser::fields(&form, &event).filter(|_| !is_busy.replace(true)) else { return };
         let path = form.get_attribute("action").unwrap_or_default();
-        is_busy.set(true);
+        let (live, is_busy) = (here.clone(), is_busy.clone());
         spawn_local(async move {
-            match browser::post::<Left>(&path, &fields).await.result {
-                Ok(left) => announced.set(outcome(&left, &message)),
+            let result = browser::post::<Left>(&path, &fields).await.result;
+            is_busy.set(false);
+            match result {
+                Ok(left) => {
+                    if let Some(region) = browser::by_id(ANNOUNCEMENT) {
+                        browser::set_text(&region, &outcome(&left, &message));
+                    }
+                }
                 Err(error) => live.toasts.show(&error.message, "", None),
             }
-            is_busy.set(false);
             // Closes the confirmation.
             show_queue(&live, browser::here().split('?').next().unwrap_or_default());
         });
-    };
-    let asked = move |event: MouseEvent| {
-        let link = browser::target(&event, "a[data-ask]").filter(|_| browser::is_plain(&event));
-        if let Some((live, link)) = live.as_ref().zip(link) {
+    });
+    let live = live.clone();
+    browser::on(&list, "click", move |event: MouseEvent| {
+        if let Some(link) = browser::target(&event, "a[data-ask]").filter(|_| browser::is_plain(&event)) {
             event.prevent_default();
-            show_queue(live, &link.get_attribute("href").unwrap_or_default());
+            show_queue(&live, &link.get_attribute("href").unwrap_or_default());
         }
-    };
-    view! {
-        <p class="visually-hidden" role="status">{announced}</p>
-        <div on:submit=submitted on:click=asked>{children()}</div>
-    }
+    });
 }
 
 /// Shows the queue at `url`, which may contain a prompt whose cancellation needs confirmation.

@@ -11,7 +11,7 @@ use crate::ui::components::form::{Hidden, post_form};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::time::{ago, full, until};
-use crate::ui::islands::queue::QueueMoves;
+use crate::ui::islands::queue::{self as queue_moves, QueueMoves};
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
@@ -44,7 +44,8 @@ pub fn QueuePage() -> impl IntoView {
             {page_head("Queue", "Docket sends queued prompts one at a time, spread evenly over the hour.", ())}
             {refused}
             <QueueMoves>
-                <div class="queue-list" data-region="queue" data-every="3">{list(&queue_view, queue)}</div>
+                <p id=queue_moves::ANNOUNCEMENT class="visually-hidden" role="status"></p>
+                <div id=queue_moves::LIST data-region="queue" data-every="3">{list(&queue_view, queue)}</div>
             </QueueMoves>
         }
         .into_any())
