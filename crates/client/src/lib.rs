@@ -12,11 +12,12 @@ mod request;
 mod views;
 
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use clap::Subcommand;
 use serde::Deserialize;
+use tokio::runtime::Runtime;
 
 use self::batch::BatchCommand;
 use self::config::{Config, Misconfigured};
@@ -28,6 +29,16 @@ use self::views::ViewsArguments;
 
 /// The exit code of wrong usage and configuration.
 const MISUSED: u8 = 2;
+
+/// How long the end of a program waits for work that cannot be cancelled, such as the look-up of a name.
+const LAST_WORK: Duration = Duration::from_millis(500);
+
+/// Runs the command of a program. Nobody waits for what is left then.
+pub fn block_on(runtime: Runtime, command: impl Future<Output = ExitCode>) -> ExitCode {
+    let code = runtime.block_on(command);
+    runtime.shutdown_timeout(LAST_WORK);
+    code
+}
 
 /// The commands.
 #[derive(Subcommand)]

@@ -1,10 +1,9 @@
 //! The client alone, for machines that run no server.
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Parser;
-use docket_client::{Command, output, run};
+use docket_client::{Command, block_on, output, run};
 use tokio::runtime::Builder;
 
 /// Starts and follows jobs of a Docket server, and prints page views, with an API token.
@@ -21,9 +20,6 @@ const VARIABLES: &str = "Variables:
   DOCKET_TOKEN_FILE   Or a file with it
   DOCKET_CA_FILE      Certificate authorities in PEM form to trust besides the system's";
 
-/// How long the end of the program waits for work that cannot be cancelled, such as the look-up of a name.
-const LAST_WORK: Duration = Duration::from_millis(500);
-
 fn main() -> ExitCode {
     let command = match Arguments::try_parse() {
         Ok(arguments) => arguments.command,
@@ -36,7 +32,5 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let code = runtime.block_on(run(command));
-    runtime.shutdown_timeout(LAST_WORK);
-    code
+    block_on(runtime, run(command))
 }

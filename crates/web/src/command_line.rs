@@ -6,7 +6,6 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -202,9 +201,6 @@ enum AuditCommand {
     },
 }
 
-/// How long the end of the process waits for work that cannot be cancelled.
-const LAST_WORK: Duration = Duration::from_millis(500);
-
 /// Why the process exits with a code other than 0.
 enum Failure {
     /// Wrong usage or configuration.
@@ -227,10 +223,7 @@ pub fn main(site: Site) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let code = runtime.block_on(command(site, sockets, docket));
-    // Nobody waits for the rest, such as the look-up of a name, which cannot be cancelled.
-    runtime.shutdown_timeout(LAST_WORK);
-    code
+    client::block_on(runtime, command(site, sockets, docket))
 }
 
 async fn command(site: Site, sockets: anyhow::Result<Sockets>, docket: Docket) -> ExitCode {
