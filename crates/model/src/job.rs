@@ -461,13 +461,18 @@ impl JobBadge {
 
     /// Whether the job was completed without a pull request in a project that uses them. Probably it changed no file.
     pub fn has_no_changes(&self) -> bool {
-        self.state == JobState::Completed && self.pr_link.is_none() && !self.is_direct
+        has_no_request(self.state, self.pr_link.is_some()) && !self.is_direct
     }
 
     /// Whether the job was completed without a pull request in a project without them: what it changed is published.
     pub fn is_published_directly(&self) -> bool {
-        self.state == JobState::Completed && self.pr_link.is_none() && self.is_direct
+        has_no_request(self.state, self.pr_link.is_some()) && self.is_direct
     }
+}
+
+/// Whether a job was completed without a pull request. The project decides what that means.
+pub const fn has_no_request(state: JobState, has_link: bool) -> bool {
+    matches!(state, JobState::Completed) && !has_link
 }
 
 /// Whether a state can still change without a person. An unrecognized status can only while the job is tracked.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use model::id::JobId;
-use model::job::{JobBadge, JobState, moves};
+use model::job::{JobBadge, JobState, has_no_request, moves};
 use model::pull_request::PullRequestState;
 use model::time::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -18,7 +18,7 @@ const TRACKED: &str = "t";
 /// The same for a job whose changes are published directly.
 const DIRECT: &str = "p";
 
-/// A status as a page shows it. Differs between any two statuses of a job. Islands get it as a short text, because a list has fifty of them.
+/// A status as a page shows it. Differs between any two statuses of a job. Islands get it as a short text, because a list may have fifty of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownStatus {
     pub id: JobId,
@@ -69,12 +69,12 @@ impl ShownStatus {
 
     /// As [`JobBadge::has_no_changes`].
     pub fn has_no_changes(&self) -> bool {
-        self.state == JobState::Completed && !self.has_link() && !self.is_direct
+        has_no_request(self.state, self.has_link()) && !self.is_direct
     }
 
     /// As [`JobBadge::is_published_directly`].
     pub fn is_published_directly(&self) -> bool {
-        self.state == JobState::Completed && !self.has_link() && self.is_direct
+        has_no_request(self.state, self.has_link()) && self.is_direct
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::json;
 use sha2::Sha256;
 
 use base::config::PublicUrl;
-use model::job::{JobState, safe_link};
+use model::job::{JobState, has_no_request, safe_link};
 use model::pull_request::PullRequestEvent;
 use model::webhook::{FOLLOW_UP_CANCELLED, FOLLOW_UP_REJECTED, FOLLOW_UP_UNKNOWN, WebhookKind};
 use store::webhooks::events::{DueEvent, EventJob};
@@ -92,7 +92,7 @@ fn url(due: &DueEvent, job: &EventJob, public_url: &PublicUrl) -> String {
 
 /// Whether the job was completed in a project whose changes the platform publishes without pull requests.
 fn is_published_directly(job: &EventJob) -> bool {
-    job.state == JobState::Completed && job.pr_link.is_none() && job.is_direct
+    has_no_request(job.state, job.pr_link.is_some()) && job.is_direct
 }
 
 /// A line in Slack's markup.
