@@ -19,7 +19,7 @@ pub(super) fn waits(region: &Element) -> bool {
 }
 
 /// Updates the rows of `region` to those of `now` without adding, removing or moving any. Shows the number of new rows in the
-/// bar. Returns the rows that `now` has no more.
+/// bar. Returns the rows that are not in `now`.
 pub(super) fn merge(region: &Element, now: &Element, fresh: &mut Vec<Element>) -> Vec<Element> {
     let (mut new, mut after_the_last) = (0, 0);
     let mut missing = rows(region);
@@ -51,7 +51,7 @@ pub(super) fn merge(region: &Element, now: &Element, fresh: &mut Vec<Element>) -
     missing
 }
 
-/// Updates `missing` rows to those of `changed`, the list of all jobs that begins with the last changed ones: they match the filters no more, or are on
+/// Updates `missing` rows to those of `changed`, the list of all jobs that begins with the last changed ones: they no longer match the filters, or are on
 /// another page now.
 pub(super) fn update(missing: &[Element], changed: &Document, fresh: &mut Vec<Element>) {
     let Some(list) = changed.document_element() else { return };

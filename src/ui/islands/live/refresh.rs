@@ -132,41 +132,43 @@ impl Focus {
 }
 
 pub(super) fn replace(live: &LiveState, page: &Document, reason: Reason) {
-    let (mut fresh, mut missing) = (Vec::new(), Vec::new());
-    let focus = Focus::now();
-    for region in browser::all(reason.regions()) {
-        let name = region.get_attribute("data-region").unwrap_or_default();
-        if let Ok(Some(now)) = page.query_selector(&["[data-region=\"", &name, "\"]"].concat()) {
-            if reason == Reason::Post || !news::waits(&region) {
-                morph(&region, &now, &mut fresh);
-            } else {
-                missing = news::merge(&region, &now, &mut fresh);
+    let mut missing = Vec::new();
+    change(live, |fresh| {
+        for region in browser::all(reason.regions()) {
+            let name = region.get_attribute("data-region").unwrap_or_default();
+            if let Ok(Some(now)) = page.query_selector(&["[data-region=\"", &name, "\"]"].concat()) {
+                if reason == Reason::Post || !news::waits(&region) {
+                    morph(&region, &now, fresh);
+                } else {
+                    missing.extend(news::merge(&region, &now, fresh));
+                }
             }
         }
-    }
-    if let Some(focus) = focus {
-        focus.restore();
-    }
-    replaced(live, fresh);
+    });
     if !missing.is_empty() {
         update(live.clone(), missing);
     }
 }
 
-/// Updates rows of the list that the page has no more.
+/// Updates rows of the list that are no longer on its page.
 fn update(live: LiveState, missing: Vec<Element>) {
     let last_changed = links::with_query(&links::jobs(live.project()), &[("sort", "changed")]);
     spawn_local(async move {
         // After a failure the last content stays.
         if let Ok(page) = browser::fetch_page(&last_changed).await {
-            let mut fresh = Vec::new();
-            news::update(&missing, &page, &mut fresh);
-            replaced(&live, fresh);
+            change(&live, |fresh| news::update(&missing, &page, fresh));
         }
     });
 }
 
-fn replaced(live: &LiveState, fresh: Vec<Element>) {
+/// Changes elements of the page, and completes them: focus, times, days and numbers, chosen pages, and the islands that `morphs` adds to its argument.
+fn change(live: &LiveState, morphs: impl FnOnce(&mut Vec<Element>)) {
+    let mut fresh = Vec::new();
+    let focus = Focus::now();
+    morphs(&mut fresh);
+    if let Some(focus) = focus {
+        focus.restore();
+    }
     ages::tick();
     localized::page();
     picked::apply();
