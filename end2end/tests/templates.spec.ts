@@ -1,7 +1,7 @@
 /** Templates, with and without JavaScript. */
 import type { Locator, Page } from "@playwright/test";
 import { day, stored } from "../fixtures/days.ts";
-import { at, badge, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
+import { at, badge, delay, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
 import { saveTemplate, unique } from "../fixtures/templates.ts";
 
 const TEMPLATES = at("/templates");
@@ -232,6 +232,25 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(page.getByRole("list", { name: "Conversation" })).toContainText("And now in Danish");
       await expect(page.getByRole("list", { name: "Conversation" })).not.toContainText("And now in {{language}}");
     });
+
+    if (javaScriptEnabled) {
+      test("cannot be confirmed while the same prompt is being sent", async ({ page, trouble }) => {
+        trouble.expects(new RegExp(`status of 409.*${endpoints.source}`));
+        const sendAnyway = page.getByRole("button", { name: "Send anyway" });
+        await open(page, NEW_JOB);
+        await prompt(page).fill(`${unique("Translate")} into {{language}}`);
+        await page.getByRole("button", { name: "Start job" }).click();
+        await expect(sendAnyway).toBeEnabled();
+        const release = await delay(page, "**/api/jobs/create");
+        await page.getByRole("button", { name: "Start job" }).click();
+        await expect(page.getByRole("button", { name: "Starting…" })).toBeDisabled();
+        await expect(sendAnyway).toBeDisabled();
+        release();
+        await expect(page.getByRole("button", { name: "Start job" })).toBeEnabled();
+        await sendAnyway.click();
+        await jobOf(page);
+      });
+    }
 
     test("needs no confirmation after all fields are filled", async ({ page, trouble }) => {
       if (javaScriptEnabled) trouble.expects(new RegExp(`status of 409.*${endpoints.source}`));

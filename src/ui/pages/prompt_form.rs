@@ -118,7 +118,7 @@ pub(super) fn problem(refused: Option<&AppError>) -> AnyView {
 }
 
 /// The send button, labeled `busy` while sending; one to queue the prompt after a refusal for lack of budget, and one to send
-/// it with an unfilled placeholder after a warning. `is_confirmed`: the warning was confirmed before.
+/// it with an unfilled placeholder after a warning. All are disabled while one sends. `is_confirmed`: the warning was confirmed before.
 pub(super) fn send_buttons(
     idle: &'static str,
     busy: &'static str,
@@ -133,8 +133,8 @@ pub(super) fn send_buttons(
     view! {
         {warning_field}
         <button type="submit" class="button button-primary" data-send=idle data-busy=busy>{idle}</button>
-        <button type="submit" class="button" name="queue" value="on" data-queue-it="" hidden=!is_spent>"Queue it"</button>
-        <button type="submit" class="button" name="anyway" value="on" data-anyway="" hidden=!is_unfilled>"Send anyway"</button>
+        <button type="submit" class="button" name="queue" value="on" data-queue-it="" data-send="Queue it" data-busy="Queue it" hidden=!is_spent>"Queue it"</button>
+        <button type="submit" class="button" name="anyway" value="on" data-anyway="" data-send="Send anyway" data-busy="Send anyway" hidden=!is_unfilled>"Send anyway"</button>
     }
     .into_any()
 }
