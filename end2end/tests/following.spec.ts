@@ -100,7 +100,7 @@ test("untracked job has a notice, slow status requests and recheck", async ({ pa
   await page.unrouteAll({ behavior: "ignoreErrors" });
 });
 
-test("rows that match the filter no more stay current", async ({ page, api }) => {
+test("rows that no longer match the filter stay current", async ({ page, api }) => {
   test.setTimeout(120_000);
   const job = await api.start("emulator:pull-request Describe the retry header");
   const row = page.locator(".job-row").filter({ has: badge(page, job.id) });

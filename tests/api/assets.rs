@@ -76,7 +76,7 @@ async fn files_are_public_compressed_and_cached() {
 
 /// Each form has the headers that belong to it, and its length also without its bytes.
 #[tokio::test]
-async fn form_of_a_file_is_the_one_that_the_client_likes_best() {
+async fn form_of_a_file_is_the_one_that_the_client_prefers() {
     let app = TestApp::start().await;
     let anonymous = app.anonymous();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/site");

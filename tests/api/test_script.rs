@@ -19,8 +19,9 @@ fn failed(lines: &str) -> String {
 fn reason_for(output: &str) -> String {
     let lines =
         format!("stage() {{ cat <<'END'\n{output}\nEND\nreturn 101; }}; counted_tests 'the stage' stage");
-    let said = failed(&lines);
-    let (_, reason) = said.split_once("== Why it failed: the stage\n").unwrap_or_else(|| panic!("{said}"));
+    let output = failed(&lines);
+    let (_, reason) =
+        output.split_once("== Why it failed: the stage\n").unwrap_or_else(|| panic!("{output}"));
     reason.to_owned()
 }
 
@@ -56,12 +57,13 @@ fn stage_without_rust_tests_ends_with_its_last_lines() {
 
 #[test]
 fn reached_time_limit_is_named() {
-    let said = failed(
+    let output = failed(
         "printf '#!/bin/sh\\n[ \"$2\" = --no-run ] || { echo test a ... ok; exec sleep 60; }\\n' >bin/cargo; chmod +x bin/cargo; \
          TESTS_MAX=1s; counted_tests 'the stage' rust_test --lib",
     );
-    let (_, reason) = said.split_once("== Why it failed: the stage\n").unwrap_or_else(|| panic!("{said}"));
-    assert!(reason.contains("== The time limit of 1s was reached"), "{said}");
+    let (_, reason) =
+        output.split_once("== Why it failed: the stage\n").unwrap_or_else(|| panic!("{output}"));
+    assert!(reason.contains("== The time limit of 1s was reached"), "{output}");
 }
 
 #[test]
@@ -70,10 +72,10 @@ fn postgresql_that_does_not_start_is_named() {
         ("echo no such server >&2; exit 1", "scripts/postgres.sh ended before its server was ready"),
         ("exec cat", "PostgreSQL was not ready within 1 s"),
     ] {
-        let said = failed(&format!(
+        let output = failed(&format!(
             "printf '#!/bin/sh\\n{script}\\n' >scripts/postgres.sh; chmod +x scripts/postgres.sh; POSTGRES_MAX=1; postgres_tests 'the stage'"
         ));
-        assert!(said.contains(expected) && said.contains("== the stage: 0 passed, 1 failed"), "{said}");
-        assert!(!said.contains("unbound"), "{said}");
+        assert!(output.contains(expected) && output.contains("== the stage: 0 passed, 1 failed"), "{output}");
+        assert!(!output.contains("unbound"), "{output}");
     }
 }

@@ -60,7 +60,7 @@ fn received(kind: SignalKind) -> anyhow::Result<Signal> {
     signal(kind).context("the signals that stop this process cannot be received")
 }
 
-/// Whether whoever started the process made it ignore SIGHUP. Where the system does not say, it does not.
+/// Whether the process was started with SIGHUP ignored. Where the system has no such information, it was not.
 fn is_hangup_ignored() -> bool {
     let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return false };
     let ignored =

@@ -41,7 +41,7 @@ impl Coding {
     }
 }
 
-/// The codings that a client accepts and likes at least as much as the plain form, the best one first.
+/// The codings that a client accepts with at least the weight of the plain form, the best one first.
 pub fn accepted(request: &HeaderMap) -> Vec<Coding> {
     let lines = request.get_all(ACCEPT_ENCODING).iter();
     let lines: Vec<Cow<'_, str>> = lines.map(|line| String::from_utf8_lossy(line.as_bytes())).collect();
@@ -59,7 +59,7 @@ pub fn accepted(request: &HeaderMap) -> Vec<Coding> {
     accepted.map(|(coding, _)| coding).collect()
 }
 
-/// A part of the header: a coding, and how much the client likes it, in thousandths.
+/// A part of the header: a coding and its weight, in thousandths.
 fn name_and_weight(part: &str) -> (&str, u16) {
     let mut pieces = part.split(';');
     let name = pieces.next().unwrap_or(part).trim();
