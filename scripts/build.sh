@@ -33,6 +33,7 @@ main() {
   # Clones share cargo's target directory, so its docket may be of another clone.
   exec 9>"$BUILD_CACHE/build.lock"
   flock 9
+  compile_for_this_clone
   local wanted
   wanted=$(inputs)
   site "$wanted" 9>&-

@@ -22,4 +22,5 @@ if [[ -n ${URL:-} ]]; then
 fi
 # Only the test needs the key, but make passes its variables on to all child processes.
 unset KEY MAKEFLAGS MAKEOVERRIDES
+compile_for_this_clone
 exec cargo test --locked --quiet --features ssr --test conformance

@@ -4,4 +4,5 @@ set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
 cd "$ROOT"
+compile_for_this_clone
 exec cargo leptos watch --split -- demo "$@"

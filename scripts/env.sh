@@ -56,6 +56,17 @@ fail() {
   exit 1
 }
 
+# Before cargo compiles. Clones share its target directory, and it compares only times: what another clone compiled an hour ago would be newer than a
+# file that was edited here two hours ago, and be taken for this clone's. So if another clone compiled last, all files are new.
+compile_for_this_clone() {
+  local last=$CARGO_TARGET_DIR/last-clone
+  if [[ -f $last && $(<"$last") != "$ROOT" ]]; then
+    find "$ROOT" \( -name target -o -name node_modules -o -name .git \) -prune -o -type f -exec touch -c {} +
+  fi
+  mkdir -p "$CARGO_TARGET_DIR"
+  printf '%s\n' "$ROOT" >"$last"
+}
+
 # How long PostgreSQL may take to start, in seconds.
 POSTGRES_MAX=${POSTGRES_MAX:-60}
 

@@ -22,5 +22,6 @@ lint() {
   esac
 }
 
+compile_for_this_clone
 if (($# == 0)); then set -- format server browser end2end api; fi
 for part in "$@"; do lint "$part"; done

@@ -5,5 +5,6 @@ set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
 cd "$ROOT"
+compile_for_this_clone
 
 UPDATE_DOCS=1 cargo test --locked "${SERVER_PACKAGES[@]}" --features ssr --test generated

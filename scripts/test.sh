@@ -31,6 +31,7 @@ main() {
   mkdir -p target
   rm -f "$SUMMARY"
   trap summarise EXIT
+  compile_for_this_clone
   if $all; then check "set-up" scripts/setup.sh test-all; else check "set-up" scripts/setup.sh test; fi
   check "format" scripts/lint.sh format
   check "types of the browser tests" scripts/lint.sh end2end

@@ -1,6 +1,7 @@
-//! `scripts/test.sh` says why a stage failed, however it did.
+//! `scripts/test.sh` says why a stage failed, however it did, and nothing is taken for compiled that another clone compiled.
 
 use std::process::Command;
+use std::time::{Duration, SystemTime};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/test.sh");
 
@@ -77,5 +78,37 @@ fn postgresql_that_does_not_start_is_named() {
         ));
         assert!(output.contains(expected) && output.contains("== the stage: 0 passed, 1 failed"), "{output}");
         assert!(!output.contains("unbound"), "{output}");
+    }
+}
+
+/// The age of a source file in hours, after this clone and others compiled in this order.
+fn hours_after(clones: &[&str]) -> u64 {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("own/src/lib.rs");
+    std::fs::create_dir_all(source.parent().unwrap()).unwrap();
+    let file = std::fs::File::create(&source).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_secs(5 * 60 * 60)).unwrap();
+    for clone in clones {
+        let line = format!("source {SCRIPT}; ROOT=$PWD/{clone}; mkdir -p \"$ROOT\"; compile_for_this_clone");
+        let mut command = Command::new("bash");
+        command
+            .args(["-c", &line])
+            .current_dir(folder.path())
+            .env("CARGO_TARGET_DIR", folder.path().join("shared"));
+        assert!(command.status().unwrap().success(), "{clone}");
+    }
+    file.metadata().unwrap().modified().unwrap().elapsed().unwrap().as_secs() / (60 * 60)
+}
+
+#[test]
+fn sources_are_new_if_another_clone_compiled_last() {
+    for (clones, hours) in [
+        (&["own"][..], 5),
+        (&["own", "own"], 5),
+        (&["other", "own"], 0),
+        (&["own", "other", "own"], 0),
+        (&["own", "other"], 5),
+    ] {
+        assert_eq!(hours_after(clones), hours, "{clones:?}");
     }
 }
