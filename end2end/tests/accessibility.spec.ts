@@ -1,21 +1,11 @@
 /** axe finds no violations on any page, light or dark. */
-import { AxeBuilder } from "@axe-core/playwright";
-import type { Page } from "@playwright/test";
+import { expectAccessible } from "../fixtures/accessibility.ts";
 import { Api, type Job, type State } from "../fixtures/api.ts";
 import { day, inUrl, stored } from "../fixtures/days.ts";
 import { ANONYMOUS, PROJECT, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
 
 // Colors are checked after transitions have ended.
 test.use({ contextOptions: { reducedMotion: "reduce" } });
-
-async function expectNothingToObjectTo(page: Page): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    const found = violations.map(({ id, help, nodes }) => ({ id, help, where: nodes.map(({ target, failureSummary }) => [target, failureSummary]) }));
-    expect.soft(found, `violations, ${colorScheme}`).toEqual([]);
-  }
-}
 
 const PAGES = {
   "the overview": at(""),
@@ -49,7 +39,7 @@ const PAGES = {
 for (const [name, path] of Object.entries(PAGES)) {
   test(`${name} is accessible`, async ({ page }) => {
     await open(page, path);
-    await expectNothingToObjectTo(page);
+    await expectAccessible(page);
   });
 }
 
@@ -60,7 +50,7 @@ test("comparison with the platform is accessible", async ({ page, api }) => {
   await open(page, at(`/analytics/check?${inUrl(range)}`));
   await page.getByRole("button", { name: "Compare" }).click();
   await expect(page.getByRole("table", { name: "Totals" })).toBeVisible();
-  await expectNothingToObjectTo(page);
+  await expectAccessible(page);
 });
 
 test("page of a person and its confirmations are accessible", async ({ serve, visit }) => {
@@ -72,9 +62,9 @@ test("page of a person and its confirmations are accessible", async ({ serve, vi
   await interactive(page);
   await page.getByText("Create link for a new password", { exact: true }).click();
   await expect(page.getByRole("button", { name: "Create link" })).toBeVisible();
-  await expectNothingToObjectTo(page);
+  await expectAccessible(page);
   await page.setViewportSize({ width: 390, height: 844 });
-  await expectNothingToObjectTo(page);
+  await expectAccessible(page);
 });
 
 test("batch and its queue are accessible", async ({ serve, visit }) => {
@@ -85,16 +75,16 @@ test("batch and its queue are accessible", async ({ serve, visit }) => {
   await page.getByLabel("Values, one line per job").fill("/a\n/b\n/c");
   await page.getByRole("button", { name: "Preview" }).click();
   await expect(page.getByRole("list", { name: "Prompts" }).getByRole("listitem")).toHaveCount(3);
-  await expectNothingToObjectTo(page);
+  await expectAccessible(page);
   await page.getByRole("button", { name: "Start batch for 3 pages" }).click();
   await expect(page.getByText("1 of 3 sent")).toBeVisible();
   await page.getByText("Cancel queued jobs…").click();
-  await expectNothingToObjectTo(page);
+  await expectAccessible(page);
   await page.getByRole("main").getByRole("link", { name: "2 prompts in the queue" }).click();
   await expect(page.getByRole("list", { name: "Queued prompts" }).getByRole("listitem")).toHaveCount(2);
   await page.getByRole("link", { name: "Cancel: Check /b" }).click();
   await expect(page.getByRole("button", { name: "Cancel job" })).toBeVisible();
-  await expectNothingToObjectTo(page);
+  await expectAccessible(page);
 });
 
 const JOBS: Record<string, (job: Job) => boolean> = {
@@ -111,7 +101,7 @@ for (const [name, fits] of Object.entries(JOBS)) {
     await open(page, at(`/jobs/${job.id}`));
     const history = page.locator("details.history summary");
     if (await history.isVisible()) await history.click();
-    await expectNothingToObjectTo(page);
+    await expectAccessible(page);
   });
 }
 
@@ -131,7 +121,7 @@ for (const state of ["active", "queued", "sending", "archived", "other"] satisfi
     await open(page, at(`/jobs/${job.id}`));
     await page.evaluate(() => window.dispatchEvent(new Event("focus")));
     await expect(badge(page, job.id)).toHaveAttribute("data-status", state);
-    await expectNothingToObjectTo(page);
+    await expectAccessible(page);
   });
 }
 
@@ -147,14 +137,14 @@ test("list with a job in every state is accessible", async ({ serve, visit }) =>
   await open(page, at("/jobs"));
   await page.evaluate(() => window.dispatchEvent(new Event("focus")));
   for (const { id, state } of badges) await expect(badge(page, id ?? "")).toHaveAttribute("data-status", state);
-  await expectNothingToObjectTo(page);
+  await expectAccessible(page);
 });
 
 test("list of shortcuts is accessible", async ({ page }) => {
   await open(page, at("/jobs"));
   await page.keyboard.press("?");
   await expect(page.getByRole("dialog")).toBeVisible();
-  await expectNothingToObjectTo(page);
+  await expectAccessible(page);
 });
 
 test("open menu of projects and a note are accessible", async ({ page, api, context }) => {
@@ -165,7 +155,7 @@ test("open menu of projects and a note are accessible", async ({ page, api, cont
   await page.getByRole("button", { name: "Project: Acme Docs" }).click();
   await expect(page.getByRole("link", { name: "Acme API" })).toBeVisible();
   await expect(page.getByText("Id copied")).toBeVisible();
-  await expectNothingToObjectTo(page);
+  await expectAccessible(page);
 });
 
 test("refused form is accessible", async ({ page, trouble }) => {
@@ -175,14 +165,14 @@ test("refused form is accessible", async ({ page, trouble }) => {
   await page.getByLabel("Pages").fill(`/${"long".repeat(130)}`);
   await page.getByRole("button", { name: "Start job" }).click();
   await expect(page.getByRole("alert")).toBeVisible();
-  await expectNothingToObjectTo(page);
+  await expectAccessible(page);
 });
 
 test("pages for missing data and for errors are accessible", async ({ page, trouble }) => {
   trouble.expects(/status of 404/, /status of 400/);
   for (const path of ["/nowhere", at("/jobs/01920000-0000-7000-8000-000000000000"), at("/jobs?status=finished")]) {
     await open(page, path);
-    await expectNothingToObjectTo(page);
+    await expectAccessible(page);
   }
 });
 
@@ -193,7 +183,7 @@ test("empty Docket and used-up budget are accessible", async ({ serve, visit, tr
   for (const path of [at(""), at("/jobs")]) {
     await open(page, path);
     await expect(page.getByRole("heading", { name: "No jobs yet" })).toBeVisible();
-    await expectNothingToObjectTo(page);
+    await expectAccessible(page);
   }
   await open(page, at("/jobs/new"));
   await page.getByLabel("Prompt").fill("The only one");
@@ -201,7 +191,7 @@ test("empty Docket and used-up budget are accessible", async ({ serve, visit, tr
   await expect(page.getByRole("list", { name: "Conversation" })).toBeVisible();
   for (const path of [at("/jobs/new"), at("/analytics")]) {
     await open(page, path);
-    await expectNothingToObjectTo(page);
+    await expectAccessible(page);
   }
 });
 
@@ -210,7 +200,7 @@ test("pages of a viewer are accessible", async ({ serve, visit }) => {
   const page = await visit(await serve({ people: [viewer] }), { as: viewer, reducedMotion: "reduce" });
   for (const path of [at("/jobs/new"), at("/analytics?limit=25")]) {
     await open(page, path);
-    await expectNothingToObjectTo(page);
+    await expectAccessible(page);
   }
 });
 
@@ -220,14 +210,14 @@ test.describe("on a screen 390 px wide", () => {
   for (const path of [at(""), at("/jobs"), at("/jobs/new"), at("/analytics?limit=25"), at("/analytics/check"), "/account", "/admin/users", "/admin/audit", "/admin/upstream", "/admin/webhooks"]) {
     test(`${path} is accessible too`, async ({ page }) => {
       await open(page, path);
-      await expectNothingToObjectTo(page);
+      await expectAccessible(page);
     });
   }
 
   test("job is accessible too", async ({ page, api }) => {
     const job = await api.jobThat((job) => job.follow_ups.length > 0);
     await open(page, at(`/jobs/${job.id}`));
-    await expectNothingToObjectTo(page);
+    await expectAccessible(page);
   });
 });
 
@@ -237,7 +227,7 @@ test.describe("without a session", () => {
   for (const path of ["/login", "/setup?token=nothing"]) {
     test(`${path} is accessible`, async ({ page }) => {
       await open(page, path);
-      await expectNothingToObjectTo(page);
+      await expectAccessible(page);
     });
   }
 
@@ -247,6 +237,6 @@ test.describe("without a session", () => {
     await page.getByLabel("Password").fill("nothing at all");
     await page.getByRole("button", { name: "Sign in" }).click();
     await expect(page.getByRole("alert")).toBeVisible();
-    await expectNothingToObjectTo(page);
+    await expectAccessible(page);
   });
 });

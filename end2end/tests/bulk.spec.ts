@@ -1,7 +1,7 @@
 /** Organizing jobs: archive, restore and tag, one or many at once, by keyboard, mouse and without JavaScript. */
 import { randomUUID } from "node:crypto";
-import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
+import { expectAccessible } from "../fixtures/accessibility.ts";
 import { Api } from "../fixtures/api.ts";
 import { PROJECT, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
 
@@ -180,11 +180,7 @@ for (const [where, width] of [["a wide screen", 1280], ["a screen 390 px wide", 
     await expect(page.getByText("3 jobs tagged")).toBeVisible();
     await interactive(page);
     await checks(page).first().check();
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      expect.soft(violations.map(({ id, nodes }) => [id, nodes.map(({ target, failureSummary }) => [target, failureSummary])]), colorScheme).toEqual([]);
-    }
+    await expectAccessible(page);
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     expect(overflow).toBe(0);
     const box = await checks(page).first().boundingBox();

@@ -1,7 +1,7 @@
 /** The table of pages from the daily history: sorting, search, folders, and the report of each page. */
 import { readFile } from "node:fs/promises";
-import { AxeBuilder } from "@axe-core/playwright";
 import type { Page, Route } from "@playwright/test";
+import { expectAccessible } from "../fixtures/accessibility.ts";
 import type { Counts } from "../fixtures/api.ts";
 import { WITHOUT_SCRIPT, day, grouped, inUrl, stored, shownRange } from "../fixtures/days.ts";
 import { PROJECT, at, delay, expect, open, opener, test } from "../fixtures/docket.ts";
@@ -677,11 +677,7 @@ for (const [name, path] of Object.entries({ ...VIEWS, "one page": "" })) {
       await page.emulateMedia({ reducedMotion: "reduce" });
       await open(page, path || `${TABLE}&path=${(await api.pages(range())).rows[0]?.path}`);
       await page.getByText("Show as a table").click();
-      for (const colorScheme of ["light", "dark"] as const) {
-        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-        const { violations } = await new AxeBuilder({ page }).analyze();
-        expect.soft(violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => target)]), colorScheme).toEqual([]);
-      }
+      await expectAccessible(page);
       expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBe(0);
     });
   }

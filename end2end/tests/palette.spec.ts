@@ -1,6 +1,6 @@
 /** The command palette: finds pages, jobs and actions by keyboard alone. */
-import { AxeBuilder } from "@axe-core/playwright";
 import type { Page, Route } from "@playwright/test";
+import { expectAccessible } from "../fixtures/accessibility.ts";
 import { OTHER_PROJECT, at, delay, expect, open, test } from "../fixtures/docket.ts";
 import { unique } from "../fixtures/templates.ts";
 
@@ -100,10 +100,7 @@ for (const viewport of [{ width: 1280, height: 800 }, { width: 390, height: 844 
     await open(page, at("/jobs"));
     await page.keyboard.press("Control+k");
     await expect(palette(page).getByRole("group", { name: "Jobs" })).toBeVisible();
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
-    }
+    await expectAccessible(page);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(viewport.width);
   });
 }

@@ -1,7 +1,7 @@
 /** Saved views: own and shared ones. */
 import { randomUUID } from "node:crypto";
-import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
+import { expectAccessible } from "../fixtures/accessibility.ts";
 import { at, expect, open, test } from "../fixtures/docket.ts";
 
 const views = (page: Page) => page.getByRole("list", { name: "Saved views" });
@@ -115,11 +115,7 @@ for (const width of [1280, 390]) {
     await open(page, at("/jobs?status=completed&q=guide"));
     await save(page, "A view with quite a long name, as people give them");
     await page.getByText("Edit this view").click();
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      expect.soft(violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => target)]), colorScheme).toEqual([]);
-    }
+    await expectAccessible(page);
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     expect(overflow).toBe(0);
   });

@@ -1,6 +1,6 @@
 /** Webhooks for finished jobs: administrators add, test, inspect and delete them, with and without JavaScript. */
-import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
+import { expectAccessible } from "../fixtures/accessibility.ts";
 import { Api } from "../fixtures/api.ts";
 import { PROJECT, UNTIL_DONE, at, expect, interactive, jobOf, open, test as base } from "../fixtures/docket.ts";
 import { Platform } from "../fixtures/platform.ts";
@@ -170,19 +170,11 @@ for (const [name, viewport] of [["wide", { width: 1280, height: 800 }], ["390 px
     await add(page, receiver.address);
     await expect(secret(page)).toBeVisible();
     await page.locator("summary", { hasText: "Delete" }).click();
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      expect.soft(violations, colorScheme).toEqual([]);
-    }
+    await expectAccessible(page);
     await page.getByRole("button", { name: "Send a test" }).click();
     await expect(events(page)).toHaveCount(1);
     await interactive(page);
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      expect.soft(violations, `${colorScheme}, with a log`).toEqual([]);
-    }
+    await expectAccessible(page, "with a log");
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(viewport.width);
   });
 }
