@@ -5,6 +5,9 @@ import { Api } from "../fixtures/api.ts";
 import { PROJECT, UNTIL_DONE, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
 import { Platform } from "../fixtures/platform.ts";
 
+// Jobs of other tests would move the samples to the second page.
+test.use({ demoFor: "list" });
+
 const LIST = at("/jobs");
 
 /** The rows of jobs, including folded ones. */
