@@ -17,6 +17,7 @@ export RUSTFLAGS="--cfg erase_components"
 main() {
   [[ $SECONDS_EACH =~ ^[1-9][0-9]*$ ]] || fail "usage: fuzz.sh SECONDS [TARGET…]"
   cd "$ROOT"
+  compile_for_this_clone
   cargo fetch --locked --manifest-path fuzz/Cargo.toml >/dev/null ||
     fail "fuzz/Cargo.lock is out of date: cargo update --workspace --manifest-path fuzz/Cargo.toml"
   say "The fuzz targets: building, about 10 minutes the first time"
