@@ -1,6 +1,6 @@
 /** Passkeys: added on the account page, and used alone or after the password, with a device that Chromium simulates. */
 import type { Page } from "@playwright/test";
-import { expectAccessible } from "../fixtures/accessibility.ts";
+import { expectNoViolations } from "../fixtures/accessibility.ts";
 import { at, expect, fillInSignIn, interactive, open, test } from "../fixtures/docket.ts";
 import { Device, named } from "../fixtures/passkeys.ts";
 
@@ -26,12 +26,12 @@ test("passkey is added, signs in, replaces the code, is removed", async ({ serve
   const codes = section(page).getByRole("list", { name: "Recovery codes" }).getByRole("listitem");
   await expect(codes).toHaveCount(10);
   const recovery = await codes.allTextContents();
-  await expectAccessible(page);
+  await expectNoViolations(page);
 
   const again = await visit(docket);
   await device.takenTo(again);
   await open(again, at("/jobs?q=x"));
-  await expectAccessible(again);
+  await expectNoViolations(again);
   await again.getByRole("button", { name: "Sign in with a passkey" }).click();
   await expect(again).toHaveURL(at("/jobs?q=x"));
   await expect(again.getByRole("button", { name: "Sign out" })).toBeVisible();
@@ -40,7 +40,7 @@ test("passkey is added, signs in, replaces the code, is removed", async ({ serve
   await again.goto("/login");
   await fillInSignIn(again, administrator);
   await expect(again).toHaveURL("/login/code");
-  await expectAccessible(again);
+  await expectNoViolations(again);
   await again.getByRole("button", { name: "Use a passkey" }).click();
   await expect(again).toHaveURL(at(""));
 
@@ -48,7 +48,7 @@ test("passkey is added, signs in, replaces the code, is removed", async ({ serve
   const row = section(page).getByRole("row", { name: /Chrome on Linux/ });
   await row.locator("summary", { hasText: "Rename" }).click();
   await row.getByLabel("New name").fill("Work laptop");
-  await expectAccessible(page);
+  await expectNoViolations(page);
   await row.getByRole("button", { name: "Rename passkey" }).click();
   await expect(section(page).getByRole("status")).toContainText("renamed");
 
@@ -56,7 +56,7 @@ test("passkey is added, signs in, replaces the code, is removed", async ({ serve
   await renamed.locator("summary", { hasText: "Remove" }).click();
   await renamed.getByLabel("Password").fill(administrator.password);
   await renamed.getByLabel("Recovery code").fill(recovery[3] as string);
-  await expectAccessible(page);
+  await expectNoViolations(page);
   await renamed.getByRole("button", { name: "Remove passkey" }).click();
   await expect(section(page).getByRole("status")).toContainText("your password is enough");
   await expect(section(page).getByRole("table")).toHaveCount(0);
@@ -81,7 +81,7 @@ test("another second factor needs a confirmation, with and without JavaScript", 
   // The same device cannot have two passkeys. A wrong code keeps what was typed.
   await open(page, "/account");
   const form = section(page).locator("form[data-passkey=create]");
-  await expectAccessible(page);
+  await expectNoViolations(page);
   await form.getByLabel("Name").fill("Blue key");
   await form.getByLabel("Password").fill(administrator.password);
   await form.getByLabel("Recovery code").fill("aaaaa-aaaaa");
@@ -154,7 +154,7 @@ test("failed user verification changes nothing and shows the next step", async (
   await again.goto("/login");
   await again.getByRole("button", { name: "Sign in with a passkey" }).click();
   await expect(again.getByRole("alert")).toContainText("No passkey was used");
-  await expectAccessible(again);
+  await expectNoViolations(again);
   await expect(again).toHaveURL("/login");
 });
 
@@ -219,15 +219,15 @@ for (const colorScheme of ["light", "dark"] as const) {
     await add(page, docket.administrator.password, "A phone with quite a long name of somebody who is rather exact");
     const fits = async (of: Page) => expect(await of.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     await fits(page);
-    await expectAccessible(page);
+    await expectNoViolations(page);
     const again = await visit(docket, narrow);
     await again.goto("/login");
     await fits(again);
-    await expectAccessible(again);
+    await expectNoViolations(again);
     await fillInSignIn(again, docket.administrator);
     await expect(again).toHaveURL("/login/code");
     await expect(again.getByRole("button", { name: "Use a passkey" })).toBeVisible();
     await fits(again);
-    await expectAccessible(again);
+    await expectNoViolations(again);
   });
 }

@@ -1,7 +1,7 @@
 /** The second factor: set up on the account page, requested after the password, and removed. */
 import { readFile } from "node:fs/promises";
 import type { Page } from "@playwright/test";
-import { expectAccessible } from "../fixtures/accessibility.ts";
+import { expectNoViolations } from "../fixtures/accessibility.ts";
 import { codeOf } from "../fixtures/authenticator.ts";
 import { at, expect, fillInSignIn, interactive, test } from "../fixtures/docket.ts";
 
@@ -111,7 +111,7 @@ test("recovery codes are copied and printed without broken lines", async ({ visi
     expect(heights, "one line each").toEqual(Array(10).fill(1));
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
     await interactive(page);
-    await expectAccessible(page);
+    await expectNoViolations(page);
 
     await section(page).getByRole("button", { name: "Copy" }).click();
     await expect(page.getByRole("status").getByText("Copied to the clipboard")).toBeVisible();
@@ -169,7 +169,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     const narrow = async () =>
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     await narrow();
-    await expectAccessible(page);
+    await expectNoViolations(page);
     await section(page).getByRole("textbox", { name: "Code" }).fill(codeOf(secret));
     await section(page).getByRole("button", { name: "Switch on" }).click();
     await expect(section(page).getByRole("status")).toBeVisible();
@@ -179,7 +179,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     await fillInSignIn(page, person);
     await expect(page).toHaveURL("/login/code");
     await narrow();
-    await expectAccessible(page);
+    await expectNoViolations(page);
   });
 }
 
@@ -197,7 +197,7 @@ for (const javaScriptEnabled of [true, false]) {
     await expect(page).toHaveURL("/account/second-factor");
     await ready();
     await expect(page.getByRole("heading", { level: 1, name: "Set up a second factor" })).toBeVisible();
-    if (javaScriptEnabled) await expectAccessible(page);
+    if (javaScriptEnabled) await expectNoViolations(page);
     await page.goto(at("/jobs"));
     await expect(page).toHaveURL("/account/second-factor");
     await ready();
