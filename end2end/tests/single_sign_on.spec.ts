@@ -1,5 +1,5 @@
 /** Single sign-on with a real OpenID Connect provider. */
-import { expectNoViolations } from "../fixtures/accessibility.ts";
+import { expectAccessible } from "../fixtures/accessibility.ts";
 import { at, expect, interactive, test as base } from "../fixtures/docket.ts";
 import { IdentityProvider } from "../fixtures/identity_provider.ts";
 
@@ -40,7 +40,7 @@ test("refused person sees the reason and a link back", async ({ serve, visit, pr
   await page.getByRole("link", { name: "Sign in with Example Account" }).click();
   await provider.continueAs(page, "nora");
   await expect(page.getByRole("alert")).toContainText("None of your groups may use Docket");
-  await expectNoViolations(page);
+  await expectAccessible(page);
   await page.getByRole("link", { name: "Go to the sign-in page" }).click();
   await expect(page.getByLabel("Username")).toBeVisible();
 });

@@ -1,6 +1,6 @@
 /** API tokens: created on the account page and shown once, used by a script, revoked by administrators, with and without JavaScript. */
 import type { Page } from "@playwright/test";
-import { expectNoViolations } from "../fixtures/accessibility.ts";
+import { expectAccessible } from "../fixtures/accessibility.ts";
 import { expect, interactive, test } from "../fixtures/docket.ts";
 
 const OWN = "/account/tokens";
@@ -36,7 +36,7 @@ for (const javaScriptEnabled of [true, false]) {
     await expect(page.getByLabel("Name")).toHaveValue("Nightly check");
     await expect(page.getByLabel("Expires after, in days")).toHaveValue("30");
     await ready();
-    if (javaScriptEnabled) await expectNoViolations(page);
+    if (javaScriptEnabled) await expectAccessible(page);
 
     await page.getByLabel("jobs:read").check();
     await page.getByLabel("jobs:write").check();
@@ -61,7 +61,7 @@ for (const javaScriptEnabled of [true, false]) {
     await ready();
     await expect(row(page, "Nightly check")).toContainText(docket.administrator.username);
     await row(page, "Nightly check").locator("summary", { hasText: "Revoke" }).click();
-    if (javaScriptEnabled) await expectNoViolations(page);
+    if (javaScriptEnabled) await expectAccessible(page);
     await row(page, "Nightly check").getByRole("button", { name: "Revoke token" }).click();
     await expect(page.getByRole("status").filter({ hasText: "Token revoked" })).toBeVisible();
     await expect(row(page, "Nightly check")).toContainText("Revoked");
