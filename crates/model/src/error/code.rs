@@ -1,11 +1,11 @@
 //! The table of error codes: for each code its status, its meaning, and whether to send the request again. The documents and OpenAPI have it from here.
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Error, Unexpected};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use strum::{IntoStaticStr, VariantArray};
 
 /// The kind of error. Programs may rely on these names. Each has one cause, which [`ErrorCode::row`] describes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case", const_into_str)]
 pub enum ErrorCode {
     BadInput,
@@ -200,6 +200,21 @@ impl ErrorCode {
     }
 }
 
+impl Serialize for ErrorCode {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+/// By the table of names: what serde derives is code for each variant, once for each format.
+impl<'de> Deserialize<'de> for ErrorCode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let found = Self::VARIANTS.iter().copied().find(|code| code.as_str() == name);
+        found.ok_or_else(|| Error::invalid_value(Unexpected::Str(&name), &"an error code"))
+    }
+}
+
 const fn row(status: u16, retry: Retry, meaning: &'static str) -> CodeRow {
     CodeRow { status, retry, meaning }
 }
@@ -211,10 +226,18 @@ mod tests {
     #[test]
     fn each_code_has_one_name_and_pages_share_those_of_the_api() {
         for code in ErrorCode::VARIANTS.iter().copied() {
-            assert_eq!(serde_json::to_value(code).ok(), Some(code.as_str().into()));
+            let name = serde_json::to_value(code).unwrap();
+            assert_eq!(name, code.as_str());
+            assert_eq!(serde_json::from_value::<ErrorCode>(name).unwrap(), code);
             let in_api = code.in_api();
             assert_eq!((in_api.in_api(), in_api.status()), (in_api, code.status()), "{code:?}");
         }
+    }
+
+    #[test]
+    fn unknown_name_is_no_code() {
+        let error = serde_json::from_str::<ErrorCode>(r#""teapot""#).unwrap_err();
+        assert_eq!(error.to_string(), "invalid value: string \"teapot\", expected an error code");
     }
 
     #[test]
