@@ -47,7 +47,7 @@ export CARGO_ZIGBUILD_ZIG_PATH=$ZIG_ROOT/bin/zig CARGO_ZIGBUILD_CACHE_DIR=$BUILD
 export NODE_PATH=$NODE_MODULES
 
 # The packages whose code runs on the server. Always the same: for another set, cargo may choose other features and compile all again.
-SERVER_PACKAGES=(--package docket --package docket-base --package docket-client --package docket-clients --package docket-emulator --package docket-model --package docket-service --package docket-store --package docket-web)
+SERVER_PACKAGES=(--package docket --package docket-api --package docket-base --package docket-client --package docket-clients --package docket-emulator --package docket-model --package docket-service --package docket-store --package docket-web)
 
 say() { printf '%s\n' "$*"; }
 

@@ -5,7 +5,6 @@
 
 #![recursion_limit = "256"]
 
-pub mod api;
 #[cfg(feature = "ssr")]
 pub mod app;
 #[cfg(feature = "ssr")]

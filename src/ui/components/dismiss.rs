@@ -3,9 +3,9 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::archive_and_tags::{DismissJobs, UndismissJobs};
 use crate::ui::components::form::post_form;
 use crate::ui::components::icon::{self, icon};
+use api::archive_and_tags::{DismissJobs, UndismissJobs};
 use model::job::Job;
 
 pub fn dismiss(project: &str, job: &str) -> impl IntoView + use<> {

@@ -9,10 +9,10 @@ use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{HtmlInputElement, SubmitEvent};
 
-use crate::api::batches::{PrepareBatch, UseTemplate};
 use crate::ui::islands::drafts::{Draft, DraftStart};
 use crate::ui::islands::live::forms;
 use crate::ui::islands::{browser, picked, sending};
+use api::batches::{PrepareBatch, UseTemplate};
 use model::batch::BatchPrompt;
 
 /// The ids of the fields with the prompt template and with the values.

@@ -19,8 +19,8 @@ use leptos::web_sys::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::api::jobs::SaveDraft;
 use crate::ui::islands::browser;
+use api::jobs::SaveDraft;
 use copy::LocalCopy;
 use model::draft::SavedDraft;
 use model::page_path;

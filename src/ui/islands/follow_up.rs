@@ -6,11 +6,11 @@ use leptos::server_fn::ServerFn;
 use leptos::web_sys::MouseEvent;
 use serde::Deserialize;
 
-use crate::api::jobs::SendFollowUp;
 use crate::ui::components::badge::delivery;
 use crate::ui::islands::drafts::{Draft, DraftStart};
 use crate::ui::islands::live::LiveState;
 use crate::ui::islands::{browser, json, sending};
+use api::jobs::SendFollowUp;
 use model::job::DeliveryState;
 
 /// Attribute of a link in a message that copies the message's text into the field. Without JavaScript it leads to a page with

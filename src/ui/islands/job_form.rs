@@ -11,12 +11,12 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
 
-use crate::api::job_pages::MentionedPages;
-use crate::api::jobs::CreateJob;
 use crate::ui::components::cost;
 use crate::ui::islands::drafts::{Draft, DraftStart};
 use crate::ui::islands::live::LiveState;
 use crate::ui::islands::{browser, morph, sending};
+use api::job_pages::MentionedPages;
+use api::jobs::CreateJob;
 use model::page_path::words_with_a_path;
 use similar::Similar;
 

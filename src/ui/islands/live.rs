@@ -25,9 +25,9 @@ use leptos::task::spawn_local;
 use leptos::web_sys::{Element, Event, MouseEvent, PopStateEvent};
 use send_wrapper::SendWrapper;
 
-use crate::api::upstream::GetBudgets;
 use crate::ui::islands::toasts::{self, Toasts};
 use crate::ui::islands::{browser, localized};
+use api::upstream::GetBudgets;
 use model::budget::Budgets;
 use model::error::{AppError, ErrorCode};
 use model::time::Timestamp;

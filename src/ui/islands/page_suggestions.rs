@@ -9,8 +9,8 @@ use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Event, HtmlInputElement};
 
-use crate::api::job_pages::SuggestPages;
 use crate::ui::islands::{browser, morph};
+use api::job_pages::SuggestPages;
 use model::page_path::in_field;
 
 /// The id of the list of suggestions.

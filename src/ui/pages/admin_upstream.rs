@@ -3,7 +3,6 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::upstream::{TrustClock, upstream_status};
 use crate::ui::components::localized::number;
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::table::table;
@@ -12,6 +11,7 @@ use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::platform_notice;
 use crate::ui::pages::request::{self, page};
+use api::upstream::{TrustClock, upstream_status};
 use model::links;
 use model::time::Timestamp;
 use model::upstream::{

@@ -7,14 +7,14 @@ mod log;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::webhooks::{
-    AddWebhook, DisableWebhook, EnableWebhook, RemoveWebhook, RenewWebhook, RetryAllDeliveries,
-    RetryDelivery, TestWebhook, list_webhooks, webhook_deliveries,
-};
 use crate::ui::components::form::post_form;
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use api::webhooks::{
+    AddWebhook, DisableWebhook, EnableWebhook, RemoveWebhook, RenewWebhook, RetryAllDeliveries,
+    RetryDelivery, TestWebhook, list_webhooks, webhook_deliveries,
+};
 
 /// The forms of the page, except a failed [`AddWebhook`].
 const FORMS: [&str; 8] = [

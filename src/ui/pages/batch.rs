@@ -3,7 +3,6 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::batches::{CancelBatch, RenameBatch, RetryFailed, StartBatch, batch};
 use crate::ui::charts::number::counted;
 use crate::ui::clock;
 use crate::ui::components::batch_progress::{bar, figures};
@@ -16,6 +15,7 @@ use crate::ui::pages::job_row::{job_row, row_end};
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use api::batches::{CancelBatch, RenameBatch, RetryFailed, StartBatch, batch};
 use model::batch::{Batch, NAME_MAX_CHARS, PAGE};
 use model::budget::Meter;
 use model::job::Job;

@@ -3,7 +3,6 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::batches::{DiscardBatch, list_batches, unstarted_batches};
 use crate::ui::components::batch_progress::{bar, summary};
 use crate::ui::components::empty::{empty, learn_about};
 use crate::ui::components::time::ago;
@@ -11,6 +10,7 @@ use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 use crate::ui::pages::unstarted_batches::list as unstarted_list;
+use api::batches::{DiscardBatch, list_batches, unstarted_batches};
 use model::batch::{ListedBatch, UnstartedBatch};
 use model::links;
 

@@ -4,12 +4,12 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::history::{FetchDays, history_state, missing_days, stored_days};
 use crate::ui::charts::number::{counted, grouped};
 use crate::ui::clock;
 use crate::ui::components::form::post_form;
 use crate::ui::components::localized::{self, days};
 use crate::ui::components::time::until;
+use api::history::{FetchDays, history_state, missing_days, stored_days};
 use model::analytics::effect::JobEffect;
 use model::day::{Day, DayRange};
 use model::error::AppError;

@@ -9,7 +9,6 @@ use futures::FutureExt;
 use leptos::prelude::*;
 use leptos_router::components::Outlet;
 
-use crate::api::upstream::page_budgets;
 use crate::ui::components::icon::mark;
 use crate::ui::islands::connection::ConnectionProblem;
 use crate::ui::islands::live::Live;
@@ -20,6 +19,7 @@ use crate::ui::islands::toast_region::ToastRegion;
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request::{self, PendingBudgets};
+use api::upstream::page_budgets;
 use model::error::ErrorCode;
 use model::flash::WRONG_CODES;
 use model::links;

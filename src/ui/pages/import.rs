@@ -3,12 +3,12 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::jobs::ImportJob;
 use crate::ui::components::form::{as_content, id_field, post_form, submit_button};
 use crate::ui::components::read_only::read_only;
 use crate::ui::pages::outcome::outcome;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request;
+use api::jobs::ImportJob;
 
 #[component]
 pub fn Import() -> impl IntoView {

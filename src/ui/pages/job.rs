@@ -17,12 +17,6 @@ mod timeline;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::analytics::job_effects;
-use crate::api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
-use crate::api::history::FetchDays;
-use crate::api::job_pages::{AddPage, RemovePage};
-use crate::api::jobs::{CheckJob, ResolveDelivery, SaveDraft, SendFollowUp, job_form, shown_job};
-use crate::api::pull_requests::opened;
 use crate::ui::clock;
 use crate::ui::components::job_effect;
 use crate::ui::components::notice::problem;
@@ -36,6 +30,12 @@ use crate::ui::pages::prompt_form::{
     send_buttons,
 };
 use crate::ui::pages::request::{self, page};
+use api::analytics::job_effects;
+use api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
+use api::history::FetchDays;
+use api::job_pages::{AddPage, RemovePage};
+use api::jobs::{CheckJob, ResolveDelivery, SaveDraft, SendFollowUp, job_form, shown_job};
+use api::pull_requests::opened;
 use model::analytics::effect::{Finding, JobEffects, PageEffect};
 use model::error::AppError;
 use model::flash::FlashMessage;

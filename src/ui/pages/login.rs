@@ -4,8 +4,6 @@ use leptos::nonce::use_nonce;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::passkeys::{RequestPasskey, UsePasskey};
-use crate::api::session::{EnterCode, Login as SignIn};
 use crate::ui::components::form::submit_button;
 use crate::ui::components::icon::mark;
 use crate::ui::components::notice::{Tone, notice};
@@ -13,6 +11,8 @@ use crate::ui::components::passkeys::{Ceremony, SCRIPT, passkey_form};
 use crate::ui::pages::outcome::outcome;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request;
+use api::passkeys::{RequestPasskey, UsePasskey};
+use api::session::{EnterCode, Login as SignIn};
 use model::flash::SESSION_ENDED;
 use model::links;
 

@@ -3,9 +3,6 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::analytics;
-use crate::api::batches::{DiscardBatch, PrepareBatch, UseTemplate, batch_form, unstarted_batches};
-use crate::api::templates::template_texts;
 use crate::ui::charts::number::grouped;
 use crate::ui::clock;
 use crate::ui::components::form::submit_button;
@@ -18,6 +15,9 @@ use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::prompt_form::{PromptField, problem, prompt_field};
 use crate::ui::pages::request::{self, page};
 use crate::ui::pages::unstarted_batches;
+use api::analytics;
+use api::batches::{DiscardBatch, PrepareBatch, UseTemplate, batch_form, unstarted_batches};
+use api::templates::template_texts;
 use model::analytics::query::{AnalyticsQuery, MATCHING, PICK, PICKED_MAX};
 use model::analytics::report::MatchingPages;
 use model::batch::{UnstartedBatch, quoted};

@@ -9,9 +9,6 @@ use futures::join;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::job_pages::mentioned_pages;
-use crate::api::jobs::{CreateJob, SaveDraft, job_form, shown_job, similar_jobs};
-use crate::api::templates::template_texts;
 use crate::ui::components::cost;
 use crate::ui::components::read_only::read_only;
 use crate::ui::components::similar_jobs::similar_jobs as similar_notice;
@@ -27,6 +24,9 @@ use crate::ui::pages::prompt_form::{
     send_buttons,
 };
 use crate::ui::pages::request::{self, page};
+use api::job_pages::mentioned_pages;
+use api::jobs::{CreateJob, SaveDraft, job_form, shown_job, similar_jobs};
+use api::templates::template_texts;
 use form_key::form_key;
 use model::budget::Budgets;
 use model::error::{AppError, ErrorCode};

@@ -4,7 +4,6 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::jobs::{ReadNotifications, list_notifications};
 use crate::ui::clock;
 use crate::ui::components::empty::empty;
 use crate::ui::components::form::post_form;
@@ -17,6 +16,7 @@ use crate::ui::pages::linked_status::{job_status, link};
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::platform_notice;
 use crate::ui::pages::request::{self, page};
+use api::jobs::{ReadNotifications, list_notifications};
 use model::api_token::ExpiringToken;
 use model::job::{Job, Notifications};
 use model::links;

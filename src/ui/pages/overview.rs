@@ -7,13 +7,13 @@ mod week;
 use futures::join;
 use leptos::prelude::*;
 
-use crate::api::checklist::checklist;
-use crate::api::jobs::jobs_overview;
 use crate::ui::clock;
 use crate::ui::components::waiting::waiting_link;
 use crate::ui::components::ways_to_start::ways_to_start;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use api::checklist::checklist;
+use api::jobs::jobs_overview;
 use model::user::Role;
 
 #[component]

@@ -4,12 +4,12 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::jobs::SaveDraft;
 use crate::ui::components::form::as_content;
 use crate::ui::components::notice;
 use crate::ui::islands::drafts::{self, DraftStart, PrefilledText};
 use crate::ui::islands::morph::PROBLEM;
 use crate::ui::islands::sending::QUEUE_CHOICE;
+use api::jobs::SaveDraft;
 use model::budget::Meter;
 use model::error::{AppError, ErrorCode};
 use model::job::JobForm;

@@ -4,7 +4,6 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::queue::{CancelQueued, MoveQueued, TryQueue, queue};
 use crate::ui::clock;
 use crate::ui::components::empty::{empty, learn_about};
 use crate::ui::components::form::{Hidden, post_form};
@@ -15,6 +14,7 @@ use crate::ui::islands::queue::{self as queue_moves, QueueMoves};
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use api::queue::{CancelQueued, MoveQueued, TryQueue, queue};
 use model::links;
 use model::queue::{Queue, QueueEntry, WaitReason};
 use model::time::Timestamp;

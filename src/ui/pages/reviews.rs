@@ -3,7 +3,6 @@
 
 use leptos::prelude::*;
 
-use crate::api::pull_requests::reviews;
 use crate::ui::charts::number::{Cut, capitalized, counted_of};
 use crate::ui::clock;
 use crate::ui::components::empty::empty;
@@ -12,6 +11,7 @@ use crate::ui::components::pull_request::{checks_name, review_name, short_pull_r
 use crate::ui::components::time::{ago, lasting};
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use api::pull_requests::reviews;
 use model::links;
 use model::pull_request::{PullRequest, ReviewGroup, ReviewedJob, Reviews, WaitingFor};
 

@@ -3,10 +3,10 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::saved_views::{RemoveSavedView, SaveView, UpdateSavedView};
 use crate::ui::components::form::{Hidden, confirm, post_form};
 use crate::ui::components::notice::problem;
 use crate::ui::pages::request;
+use api::saved_views::{RemoveSavedView, SaveView, UpdateSavedView};
 use model::saved_view::{SavedView, SavedViewPage};
 use model::user::Role;
 

@@ -8,13 +8,13 @@ use leptos::nonce::use_nonce;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::session::{OpenLink, SetUp as CreateAdministrator, read_link};
 use crate::ui::components::form::{USERNAME_PATTERN, USERNAME_RULE, submit_button};
 use crate::ui::components::icon::mark;
 use crate::ui::components::notice::problem;
 use crate::ui::pages::outcome::outcome;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request::{self, page};
+use api::session::{OpenLink, SetUp as CreateAdministrator, read_link};
 use model::flash::FlashMessage;
 use model::user::LinkPurpose;
 

@@ -4,14 +4,14 @@ use leptos::config::LeptosOptions;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::passkeys::{RequestPasskey, UsePasskey};
-use crate::api::session::EnterCode;
 use crate::ui::components::form::{CodeField, code_field, submit_button};
 use crate::ui::components::icon::mark;
 use crate::ui::components::notice::problem;
 use crate::ui::components::passkeys::{Ceremony, SCRIPT, passkey_form, without_passkeys};
 use crate::ui::document::document;
 use crate::ui::look::Look;
+use api::passkeys::{RequestPasskey, UsePasskey};
+use api::session::EnterCode;
 use model::passkey::{AcceptedFactors, StepPasskey};
 
 /// The data that every document needs.

@@ -6,7 +6,6 @@ mod score;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::templates::{RemoveTemplate, all_templates};
 use crate::ui::components::empty::{empty, learn_about};
 use crate::ui::components::form::{confirm, post_form};
 use crate::ui::components::icon::{self, icon};
@@ -14,6 +13,7 @@ use crate::ui::components::page_room::{Room, TEXT_MAX, beginning, escaped_len};
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use api::templates::{RemoveTemplate, all_templates};
 use model::links;
 use model::saved_template::SavedTemplate;
 use model::template::{Piece, pieces, placeholders};

@@ -3,9 +3,9 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::batches::DiscardBatch;
 use crate::ui::components::form::{confirm, post_form};
 use crate::ui::components::time::ago;
+use api::batches::DiscardBatch;
 use model::batch::UnstartedBatch;
 use model::links;
 

@@ -2,14 +2,12 @@
 
 use leptos::server_fn::ServerFn;
 
-use crate::api::api_tokens::CreateToken;
-use crate::api::archive_and_tags::{
-    ArchiveJobs, DismissJobs, TagJobs, UnarchiveJobs, UndismissJobs, UntagJobs,
-};
-use crate::api::batches::{PrepareBatch, UseTemplate};
-use crate::api::jobs::{CreateJob, ImportJob, JobStatuses, SaveDraft, SendFollowUp, SimilarJobs};
-use crate::api::templates::SaveTemplate;
-use crate::api::users::{ChangePerson, InvitePerson};
+use api::api_tokens::CreateToken;
+use api::archive_and_tags::{ArchiveJobs, DismissJobs, TagJobs, UnarchiveJobs, UndismissJobs, UntagJobs};
+use api::batches::{PrepareBatch, UseTemplate};
+use api::jobs::{CreateJob, ImportJob, JobStatuses, SaveDraft, SendFollowUp, SimilarJobs};
+use api::templates::SaveTemplate;
+use api::users::{ChangePerson, InvitePerson};
 use web::http::layers::Endpoints;
 
 pub(super) const ENDPOINTS: Endpoints = Endpoints {

@@ -13,9 +13,9 @@ use leptos::server_fn::ServerFn;
 use serde::Deserialize;
 
 use super::pages::theme_of;
-use crate::api::passkeys::UsePasskey;
-use crate::api::session::EnterCode;
 use crate::ui::pages::sign_in_step::{self, Document};
+use api::passkeys::UsePasskey;
+use api::session::EnterCode;
 use base::instruments::SignInMeans;
 use model::audit::{Action, Actor, AuditEvent};
 use model::error::{AppError, ErrorCode};

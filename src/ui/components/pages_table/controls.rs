@@ -6,13 +6,13 @@ use leptos::server_fn::ServerFn;
 use strum::VariantArray;
 
 use super::{About, FOLDER, HEADING, SEARCH, Shown};
-use crate::api::analytics::GetViews;
 use crate::ui::charts::number::{counted, grouped, share};
 use crate::ui::components::empty::empty;
 use crate::ui::components::form::post_form;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::live_source::live_source;
 use crate::ui::components::localized::written;
+use api::analytics::GetViews;
 use model::analytics::choice::{Sort, Tab};
 use model::analytics::pages::VIEWS_MIN;
 use model::analytics::query::{AnalyticsQuery, DAYS};

@@ -8,10 +8,10 @@ use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
 use leptos::web_sys::Event;
 
-use crate::api::jobs::SimilarJobs;
 use crate::ui::components::similar_jobs::similar_jobs;
 use crate::ui::islands::drafts::Draft;
 use crate::ui::islands::{browser, morph};
+use api::jobs::SimilarJobs;
 use model::similar::SimilarJob;
 
 /// The ids of the element for similar jobs, of the confirmation to start anyway, and of its button.

@@ -13,13 +13,13 @@ use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, HtmlElement, HtmlFormElement, SubmitEvent};
 
 use super::LiveState;
-use crate::api::archive_and_tags::{ArchiveJobs, DismissJobs, TagJobs, UnarchiveJobs, UndismissJobs};
-use crate::api::job_pages::AddPage;
 use crate::ui::charts::number::counted;
 use crate::ui::components::notice;
 use crate::ui::islands::morph::{self, PROBLEM};
 use crate::ui::islands::toasts::Undo;
 use crate::ui::islands::{browser, json};
+use api::archive_and_tags::{ArchiveJobs, DismissJobs, TagJobs, UnarchiveJobs, UndismissJobs};
+use api::job_pages::AddPage;
 use model::error::{AppError, ErrorCode};
 use model::job::BulkResult;
 use model::links;

@@ -5,9 +5,9 @@ use leptos::server_fn::ServerFn;
 use leptos::web_sys::{Element, Event};
 
 use super::{LiveState, news};
-use crate::api::jobs::JobStatuses;
 use crate::ui::components::job_status::{JOB, ShownStatus};
 use crate::ui::islands::browser;
+use api::jobs::JobStatuses;
 use model::error::AppError;
 use model::id::JobId;
 use model::job::JobBadge;

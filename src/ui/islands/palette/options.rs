@@ -11,11 +11,11 @@ use leptos::web_sys::{HtmlDialogElement, HtmlElement, HtmlInputElement};
 use send_wrapper::SendWrapper;
 
 use super::entries::{self, Action as Does, Entry, Group, OtherProject, Reach};
-use crate::api::palette::FindInPalette;
 use crate::ui::components::badge::badge;
 use crate::ui::components::job_status::ShownStatus;
 use crate::ui::components::keys::keys;
 use crate::ui::islands::browser;
+use api::palette::FindInPalette;
 use model::error::AppError;
 use model::palette::Found;
 

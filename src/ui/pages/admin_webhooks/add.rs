@@ -3,9 +3,9 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::webhooks::AddWebhook;
 use crate::ui::components::form::submit_button;
 use crate::ui::pages::outcome::outcome;
+use api::webhooks::AddWebhook;
 use model::flash::FlashMessage;
 use model::user::Project;
 

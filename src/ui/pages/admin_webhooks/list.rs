@@ -5,13 +5,13 @@ use leptos::server_fn::ServerFn;
 
 use super::button;
 use super::log::outcome;
-use crate::api::webhooks::{
-    DisableWebhook, EnableWebhook, RemoveWebhook, RenewWebhook, RetryAllDeliveries, TestWebhook,
-};
 use crate::ui::components::form::confirm;
 use crate::ui::components::localized::counted;
 use crate::ui::components::table::{ACTIONS, table};
 use crate::ui::components::time::ago;
+use api::webhooks::{
+    DisableWebhook, EnableWebhook, RemoveWebhook, RenewWebhook, RetryAllDeliveries, TestWebhook,
+};
 use model::links;
 use model::webhook::{Webhook, WebhookKind, Webhooks};
 

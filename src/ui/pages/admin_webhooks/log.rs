@@ -4,9 +4,9 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use super::button;
-use crate::api::webhooks::RetryDelivery;
 use crate::ui::components::table::{ACTIONS, table};
 use crate::ui::components::time::{ago, ahead};
+use api::webhooks::RetryDelivery;
 use model::links;
 use model::webhook::{WebhookDelivery, WebhookOutcome};
 

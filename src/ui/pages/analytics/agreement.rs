@@ -4,8 +4,6 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::analytics::{ComparePlatform, agreement_of};
-use crate::api::history::FetchDays;
 use crate::ui::charts::number::{Cut, capitalized, counted, counted_of, grouped, sign};
 use crate::ui::clock;
 use crate::ui::components::empty::empty;
@@ -20,6 +18,8 @@ use crate::ui::pages::fetch_days::{self, MissingDays, days_are_missing, fetch_da
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use api::analytics::{ComparePlatform, agreement_of};
+use api::history::FetchDays;
 use model::analytics::agreement::{
     Agreement, AgreementReport, AgreementResult, BothCounts, CALLS_MAX, PageDifference, StoredRange,
     last_final_day,

@@ -3,12 +3,12 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::annotations::{RemoveAnnotation, SaveAnnotation};
 use crate::ui::charts::events::LIST;
 use crate::ui::charts::number::{Cut, capitalized, counted_of};
 use crate::ui::components::form::{Hidden, post_form};
 use crate::ui::components::localized;
 use crate::ui::pages::analytics::AnalyticsPage;
+use api::annotations::{RemoveAnnotation, SaveAnnotation};
 use model::analytics::ai::AiChange;
 use model::analytics::trend::{Annotation, Marker, Trend};
 use model::day::Day;

@@ -3,10 +3,10 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::session::Logout;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::islands::buttons::Buttons;
 use crate::ui::look::Look;
+use api::session::Logout;
 use model::links;
 use model::user::CurrentSession;
 

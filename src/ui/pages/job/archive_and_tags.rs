@@ -3,11 +3,11 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
 use crate::ui::components::form::{Hidden, post_form};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::tag_link::tag_link;
 use crate::ui::components::time::ago;
+use api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
 use model::job::Job;
 
 /// The button in the head of the page.

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::jobs::CheckJob;
 use crate::ui::components::form::post_form;
+use api::jobs::CheckJob;
 use model::job::Job;
 
 pub(super) fn check_again(job: &Job) -> AnyView {

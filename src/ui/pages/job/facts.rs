@@ -3,7 +3,6 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::job_pages::{AddPage, RemovePage};
 use crate::ui::components::form::post_form;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::pull_request::{label, pull_request as pull_request_link};
@@ -12,6 +11,7 @@ use crate::ui::pages::copy_button::{Copied, copy_button};
 use crate::ui::pages::job::archive_and_tags::{tags, which};
 use crate::ui::pages::job::fact::fact;
 use crate::ui::pages::job::pull_request;
+use api::job_pages::{AddPage, RemovePage};
 use model::job::{Job, JobState, PromptOutcome, RemoteJob, began_at, results};
 use model::links;
 use model::pull_request::files::PagesOfFiles;

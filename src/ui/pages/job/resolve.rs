@@ -3,10 +3,10 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::jobs::ResolveDelivery;
 use crate::ui::components::empty::learn_about;
 use crate::ui::components::form::{confirm, id_field, post_form};
 use crate::ui::components::icon::{self, icon};
+use api::jobs::ResolveDelivery;
 use model::job::{Job, safe_link};
 
 /// What to check before the decision.

@@ -3,10 +3,10 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::jobs::SaveDraft;
 use crate::ui::components::form::{confirm, post_form};
 use crate::ui::components::time::ago;
 use crate::ui::islands::drafts::{BASE, FORM};
+use api::jobs::SaveDraft;
 use model::draft::OtherDraft;
 use model::id::FormKey;
 use model::links;

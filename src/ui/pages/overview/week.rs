@@ -3,7 +3,6 @@
 
 use leptos::prelude::*;
 
-use crate::api::analytics::report_of;
 use crate::ui::charts::bar::{bar, legend, patterns};
 use crate::ui::charts::scale;
 use crate::ui::clock;
@@ -14,6 +13,7 @@ use crate::ui::components::time::ago;
 use crate::ui::components::what_is_ai::ai_warning;
 use crate::ui::pages::analytics::figures::{compared_days, figures, provisional_days};
 use crate::ui::pages::analytics::trend::trend;
+use api::analytics::report_of;
 use model::analytics::days::Days;
 use model::analytics::query::{AnalyticsQuery, Form};
 use model::analytics::report::{AnalyticsReport, DailyReport, TableRow};

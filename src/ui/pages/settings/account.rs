@@ -5,13 +5,13 @@ use leptos::server_fn::ServerFn;
 
 use super::second_factor::Confirming;
 use super::{passkeys, second_factor};
-use crate::api::account::{ChangePassword, EndOtherSessions, EndSession, account};
 use crate::ui::components::form::{post_form, submit_button};
 use crate::ui::components::table::{ACTIONS, table};
 use crate::ui::components::time::ago;
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use api::account::{ChangePassword, EndOtherSessions, EndSession, account};
 use model::account::SignedIn;
 use model::links::PASSWORD;
 use model::user::CurrentSession;

@@ -4,10 +4,10 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use super::token_table::{TokenTable, token_table};
-use crate::api::api_tokens::{RevokeAnyToken, all_tokens};
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use api::api_tokens::{RevokeAnyToken, all_tokens};
 use model::api_token::LISTED_MAX;
 
 #[component]

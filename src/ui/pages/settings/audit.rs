@@ -2,7 +2,6 @@
 
 use leptos::prelude::*;
 
-use crate::api::audit::audit_page;
 use crate::ui::charts::number::grouped;
 use crate::ui::components::empty::empty;
 use crate::ui::components::notice::{Tone, notice, problem};
@@ -10,6 +9,7 @@ use crate::ui::components::table::table;
 use crate::ui::components::time::ago;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use api::audit::audit_page;
 use model::audit::{Action, AuditCheck, AuditPage, CountedEvents, Outcome, ROWS_OF_AN_HOUR, Record};
 use model::audit_query::AuditQuery;
 use model::links;

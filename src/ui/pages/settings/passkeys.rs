@@ -5,7 +5,6 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use super::second_factor::{Confirming, recovery_codes};
-use crate::api::passkeys::{AddPasskey, BeginPasskey, RemovePasskey, RenamePasskey, RequestProof};
 use crate::ui::charts::number::counted;
 use crate::ui::components::form::{post_form, submit_button};
 use crate::ui::components::passkeys::{Ceremony, SCRIPT, passkey_form, without_passkeys};
@@ -13,6 +12,7 @@ use crate::ui::components::table::{ACTIONS, table};
 use crate::ui::components::time::ago;
 use crate::ui::pages::outcome::outcome_with;
 use crate::ui::pages::request;
+use api::passkeys::{AddPasskey, BeginPasskey, RemovePasskey, RenamePasskey, RequestProof};
 use model::passkey::{Adding, Passkey, Passkeys};
 
 const FORMS: [&str; 3] = [AddPasskey::PATH, RenamePasskey::PATH, RemovePasskey::PATH];

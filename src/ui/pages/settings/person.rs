@@ -5,15 +5,15 @@ use leptos::server_fn::ServerFn;
 
 use super::access_fields::{Choice, access_fields, unknown};
 use super::users::{FORMS, state};
-use crate::api::users::{
-    ChangePerson, CreatePasswordLink, DisablePerson, EnablePerson, ReleaseInvitation, RenewInvitation,
-    ResetSecondFactor, SignPersonOut, WithdrawInvitation, get_person,
-};
 use crate::ui::components::form::{confirm, post_form, submit_button};
 use crate::ui::components::time::ahead;
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use api::users::{
+    ChangePerson, CreatePasswordLink, DisablePerson, EnablePerson, ReleaseInvitation, RenewInvitation,
+    ResetSecondFactor, SignPersonOut, WithdrawInvitation, get_person,
+};
 use model::links;
 use model::people::{AccountState, Person};
 use model::user::Project;

@@ -7,12 +7,12 @@ use leptos_router::components::Redirect;
 
 use super::second_factor::Confirming;
 use super::{passkeys, second_factor};
-use crate::api::account::account;
-use crate::api::session::Logout;
 use crate::ui::components::form::post_form;
 use crate::ui::components::icon::mark;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request::page;
+use api::account::account;
+use api::session::Logout;
 use model::account::SecondFactor;
 use model::links;
 

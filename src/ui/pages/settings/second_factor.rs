@@ -4,16 +4,14 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 use qrcode::{Color, QrCode};
 
-use crate::api::passkeys::RequestProof;
-use crate::api::second_factor::{
-    BeginSecondFactor, ConfirmSecondFactor, RemoveSecondFactor, RenewRecoveryCodes,
-};
 use crate::ui::charts::number::counted;
 use crate::ui::components::form::{CodeField, Hidden, code_field, confirm, post_form, submit_button};
 use crate::ui::components::passkeys::proof_form;
 use crate::ui::islands::buttons;
 use crate::ui::pages::outcome::{copy_secret, outcome_with};
 use crate::ui::pages::request;
+use api::passkeys::RequestProof;
+use api::second_factor::{BeginSecondFactor, ConfirmSecondFactor, RemoveSecondFactor, RenewRecoveryCodes};
 use model::account::{Account, SecondFactor};
 use model::links;
 use model::passkey::Adding;

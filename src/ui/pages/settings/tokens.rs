@@ -5,11 +5,11 @@ use leptos::server_fn::ServerFn;
 
 use super::access_fields::{ProjectWords, project_fields};
 use super::token_table::{Rotation, TokenTable, password_field, token_table};
-use crate::api::api_tokens::{CreateToken, RevokeToken, RotateToken, own_tokens};
 use crate::ui::components::form::{post_form, submit_button};
 use crate::ui::pages::outcome::{outcome, outcome_of};
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use api::api_tokens::{CreateToken, RevokeToken, RotateToken, own_tokens};
 use model::api_token::{NAME_MAX_CHARS, OwnTokens, Scope, TokenDays};
 use model::flash::FlashMessage;
 use model::links;

@@ -4,11 +4,6 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use super::access_fields::{Choice, access_fields, not_configured, unknown};
-use crate::api::users::{
-    CancelPrompts, ChangePerson, CreatePasswordLink, DisablePerson, EnablePerson, InvitePerson,
-    ReleaseInvitation, ReleasePrompts, RenewInvitation, ResetSecondFactor, SignPersonOut, WithdrawInvitation,
-    list_people,
-};
 use crate::ui::charts::number::counted;
 use crate::ui::components::form::{USERNAME_PATTERN, USERNAME_RULE, post_form, submit_button};
 use crate::ui::components::table::{ACTIONS, table};
@@ -16,6 +11,11 @@ use crate::ui::components::time::ago;
 use crate::ui::pages::outcome::{outcome, outcome_of};
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use api::users::{
+    CancelPrompts, ChangePerson, CreatePasswordLink, DisablePerson, EnablePerson, InvitePerson,
+    ReleaseInvitation, ReleasePrompts, RenewInvitation, ResetSecondFactor, SignPersonOut, WithdrawInvitation,
+    list_people,
+};
 use model::flash::FlashMessage;
 use model::links;
 use model::people::{AccountState, Person};

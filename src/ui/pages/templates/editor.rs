@@ -3,12 +3,12 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::api::jobs::shown_job;
-use crate::api::templates::{SaveTemplate, get_template_form};
 use crate::ui::components::form::{as_content, post_form, submit_button};
 use crate::ui::pages::outcome::outcome;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
+use api::jobs::shown_job;
+use api::templates::{SaveTemplate, get_template_form};
 use model::job::ShownFollowUps;
 use model::links;
 

@@ -36,7 +36,7 @@ pub async fn reviews(project: String) -> Result<Reviews, AppError> {
 /// the job is open.
 #[cfg(feature = "ssr")]
 pub async fn opened(job: &Job) -> Result<PagesOfFiles, AppError> {
-    let (caller, state) = guard::of::<crate::api::jobs::GetJob>()?;
+    let (caller, state) = guard::of::<crate::jobs::GetJob>()?;
     let project = caller.project(job.project.as_str())?;
     let files = job.pull_request.as_ref().map(|request| request.files.as_slice()).unwrap_or_default();
     if job.pull_request.is_some() {
