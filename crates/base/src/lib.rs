@@ -1,8 +1,9 @@
-//! What all server code needs: typed settings, the clock, blocking work, tasks, permits, normalized text, prompts, the instruments of telemetry and
+//! What all server code needs: typed settings, the clock, blocking work, tasks, permits, normalized text, prompts, boxed futures, the instruments of telemetry and
 //! the HTTP client. It knows neither the database nor the platform.
 
 pub mod allocator;
 pub mod blocking;
+pub mod boxed;
 pub mod clock;
 pub mod config;
 pub mod failures;

@@ -12,6 +12,7 @@ use sqlx::query::QueryScalar;
 use sqlx::{Any, Row, Transaction};
 
 use super::{Authority, Change, Store, StoreError, instant};
+use base::boxed::Boxed;
 use model::audit::{Actor, AuditEvent, Record};
 use model::time::Timestamp;
 
@@ -90,32 +91,33 @@ pub(crate) async fn commit(
 }
 
 /// Adds a row for `event`, in the transaction of the change.
-pub(crate) async fn record(
-    tx: &mut Transaction<'static, Any>,
-    by: &Actor,
-    event: &AuditEvent,
+pub(crate) fn record<'a>(
+    tx: &'a mut Transaction<'static, Any>,
+    by: &'a Actor,
+    event: &'a AuditEvent,
     now: Timestamp,
-) -> Result<(), StoreError> {
-    // This changes nothing; it locks the row in databases where `begin` does not lock everything.
-    let last =
-        sqlx::query("UPDATE audit_ends SET number = number WHERE name = 'last' RETURNING number, hash")
-            .fetch_one(&mut **tx)
-            .await?;
-    let last = link(&last)?;
-    let record = Record {
-        number: last.number + 1,
-        at: now,
-        actor_id: by.id.clone(),
-        actor: by.name.clone(),
-        client_ip: by.client_ip.clone(),
-        action: event.action.as_str().to_owned(),
-        outcome: event.outcome.as_str().to_owned(),
-        project: event.project.as_ref().map(ToString::to_string).unwrap_or_default(),
-        subject: event.subject.clone(),
-        detail: event.detail.clone(),
-    };
-    let next = ChainLink { number: record.number, hash: chain::hash(&last.hash, &record) };
-    sqlx::query(
+) -> Boxed<'a, (), StoreError> {
+    Box::pin(async move {
+        // This changes nothing; it locks the row in databases where `begin` does not lock everything.
+        let last =
+            sqlx::query("UPDATE audit_ends SET number = number WHERE name = 'last' RETURNING number, hash")
+                .fetch_one(&mut **tx)
+                .await?;
+        let last = link(&last)?;
+        let record = Record {
+            number: last.number + 1,
+            at: now,
+            actor_id: by.id.clone(),
+            actor: by.name.clone(),
+            client_ip: by.client_ip.clone(),
+            action: event.action.as_str().to_owned(),
+            outcome: event.outcome.as_str().to_owned(),
+            project: event.project.as_ref().map(ToString::to_string).unwrap_or_default(),
+            subject: event.subject.clone(),
+            detail: event.detail.clone(),
+        };
+        let next = ChainLink { number: record.number, hash: chain::hash(&last.hash, &record) };
+        sqlx::query(
         "INSERT INTO audit (number, at, actor_id, actor, client_ip, action, outcome, project, subject, detail, previous, hash)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
     )
@@ -133,7 +135,8 @@ pub(crate) async fn record(
     .bind(&next.hash)
     .execute(&mut **tx)
     .await?;
-    move_end(tx, LAST, &next).await
+        move_end(tx, LAST, &next).await
+    })
 }
 
 async fn move_end(tx: &mut Transaction<'static, Any>, name: &str, to: &ChainLink) -> Result<(), StoreError> {

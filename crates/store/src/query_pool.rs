@@ -9,6 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::StoreError;
 use super::dialect::select::Statement;
 use super::dialect::{AT_ONCE, Connections, is_interruption};
+use base::boxed::Boxed;
 use base::query_permits::QueryPermit;
 use base::waits::Waits;
 
@@ -26,11 +27,17 @@ impl QueryPool {
     }
 
     /// The only row of a query's result. The caller needs a permit of the requesting user.
-    pub(crate) async fn fetch_one(&self, _: &QueryPermit, query: Statement) -> Result<AnyRow, StoreError> {
-        self.connections.fetch_one(query).await.map_err(|error| match error {
-            sqlx::Error::PoolTimedOut => StoreError::Busy,
-            error if is_interruption(&error) => StoreError::Stopped,
-            error => error.into(),
+    pub(crate) fn fetch_one<'a>(
+        &'a self,
+        _: &'a QueryPermit,
+        query: Statement,
+    ) -> Boxed<'a, AnyRow, StoreError> {
+        Box::pin(async move {
+            self.connections.fetch_one(query).await.map_err(|error| match error {
+                sqlx::Error::PoolTimedOut => StoreError::Busy,
+                error if is_interruption(&error) => StoreError::Stopped,
+                error => error.into(),
+            })
         })
     }
 

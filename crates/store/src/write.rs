@@ -13,6 +13,7 @@ use super::authorization::Authorization;
 use super::dialect::{Area, Dialect, Pool};
 use super::page_views::history::must_not_have_lost_the_lease;
 use super::{Store, StoreError};
+use base::boxed::Boxed;
 use base::work::Work;
 use model::audit::Actor;
 use model::time::Timestamp;
@@ -159,12 +160,14 @@ impl<'p> Write<'p> {
 }
 
 impl Statement<'_> {
-    pub(crate) async fn begin(&self) -> Result<Transaction<'static, Any>, sqlx::Error> {
-        let mut tx = self.dialect.begin(self.pool, self.area).await?;
-        if let Check::Request(authorization) = self.check {
-            authorization.check(&mut tx).await?;
-        }
-        Ok(tx)
+    pub(crate) fn begin(&self) -> Boxed<'_, Transaction<'static, Any>, sqlx::Error> {
+        Box::pin(async move {
+            let mut tx = self.dialect.begin(self.pool, self.area).await?;
+            if let Check::Request(authorization) = self.check {
+                authorization.check(&mut tx).await?;
+            }
+            Ok(tx)
+        })
     }
 
     /// Whether the statement needs no lock and no check besides its own transaction. In SQLite it is a transaction.

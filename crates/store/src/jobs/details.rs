@@ -10,6 +10,7 @@ use crate::dialect::{Dialect, parsed_json};
 use crate::platform::direct_projects::is_direct;
 use crate::pull_requests::{self, StoredPullRequest};
 use crate::{Store, StoreError, instant, optional_word, word};
+use base::boxed::Boxed;
 use model::id::{JobId, MessageId, ProjectId, TemplateId};
 use model::job::{
     DeliveryState, EXCERPT_CHARS, FOLLOW_UPS_SHOWN, FollowUp, Job, LinkedJob, ReasonCode, ShownFollowUps,
@@ -152,27 +153,29 @@ async fn found(
 }
 
 /// Adds what is not in the row of the job nor in its follow-ups.
-async fn complete(
-    connection: &mut AnyConnection,
+fn complete<'a>(
+    connection: &'a mut AnyConnection,
     dialect: Dialect,
-    job: &mut Job,
-    origin: Option<&JobId>,
-) -> Result<(), StoreError> {
-    let (project, id) = (job.project.clone(), job.id.clone());
-    job.pull_request = pull_request(connection, dialect, &id).await?;
-    job.paths = paths(connection, &id).await?;
-    job.template = template(connection, &id).await?;
-    job.tags = tags(connection, &id).await?;
-    job.history = timeline(connection, &id).await?;
-    (job.retry_of, job.retries) = retries(connection, &project, &id, origin).await?;
-    job.retries_total = retries_total(connection, &id).await?;
-    let template = job.template.as_ref().and_then(|template| template.id.as_ref());
-    job.usual_millis = usual_millis(connection, &project, template).await?;
-    if job.has_unknown_outcome() {
-        let link = last_pull_request(connection, &project).await?;
-        job.pull_requests_url = link.as_deref().and_then(pull_requests_of);
-    }
-    Ok(())
+    job: &'a mut Job,
+    origin: Option<&'a JobId>,
+) -> Boxed<'a, (), StoreError> {
+    Box::pin(async move {
+        let (project, id) = (job.project.clone(), job.id.clone());
+        job.pull_request = pull_request(connection, dialect, &id).await?;
+        job.paths = paths(connection, &id).await?;
+        job.template = template(connection, &id).await?;
+        job.tags = tags(connection, &id).await?;
+        job.history = timeline(connection, &id).await?;
+        (job.retry_of, job.retries) = retries(connection, &project, &id, origin).await?;
+        job.retries_total = retries_total(connection, &id).await?;
+        let template = job.template.as_ref().and_then(|template| template.id.as_ref());
+        job.usual_millis = usual_millis(connection, &project, template).await?;
+        if job.has_unknown_outcome() {
+            let link = last_pull_request(connection, &project).await?;
+            job.pull_requests_url = link.as_deref().and_then(pull_requests_of);
+        }
+        Ok(())
+    })
 }
 
 /// The link to the project's newest pull request.

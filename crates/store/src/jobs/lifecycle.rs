@@ -23,6 +23,7 @@ use super::messages::{self, Intent, SELECT_INTENT, last_rank};
 use crate::dialect::select::sql_list;
 use crate::webhooks::events;
 use crate::{StoreError, audit, word};
+use base::boxed::Boxed;
 use model::audit::{Actor, AuditEvent};
 use model::id::JobId;
 use model::job::{DeliveryState, JobState, Reason, ReasonCode, RemoteJob, TimelineState};
@@ -120,23 +121,25 @@ impl<'a> Transition<'a> {
 
 /// Applies a step of a delivery, and of its job; `false` if the delivery is in another state, attempt or claim by now: a step that is repeated,
 /// because the reply to its commit was lost, changes nothing. The transaction's earlier changes stay.
-pub(crate) async fn apply(
-    tx: &mut Transaction<'static, Any>,
-    delivery: &Intent,
-    transition: &Transition<'_>,
+pub(crate) fn apply<'a>(
+    tx: &'a mut Transaction<'static, Any>,
+    delivery: &'a Intent,
+    transition: &'a Transition<'_>,
     now: Timestamp,
-) -> Result<bool, StoreError> {
-    if !apply_one(tx, delivery, transition, now).await? {
-        return Ok(false);
-    }
-    if delivery.position == 0 && transition.step.row().to.ends_follow_ups() {
-        let rejected = Transition::new(DeliveryStep::RejectFollowUp).because(NOTHING_TO_FOLLOW);
-        for follow_up in queued_follow_ups(tx, &delivery.job).await? {
-            apply_one(tx, &follow_up, &rejected, now).await?;
+) -> Boxed<'a, bool, StoreError> {
+    Box::pin(async move {
+        if !apply_one(tx, delivery, transition, now).await? {
+            return Ok(false);
         }
-    }
-    refresh_attention(tx, std::slice::from_ref(&delivery.job)).await?;
-    Ok(true)
+        if delivery.position == 0 && transition.step.row().to.ends_follow_ups() {
+            let rejected = Transition::new(DeliveryStep::RejectFollowUp).because(NOTHING_TO_FOLLOW);
+            for follow_up in queued_follow_ups(tx, &delivery.job).await? {
+                apply_one(tx, &follow_up, &rejected, now).await?;
+            }
+        }
+        refresh_attention(tx, std::slice::from_ref(&delivery.job)).await?;
+        Ok(true)
+    })
 }
 
 async fn apply_one(

@@ -7,6 +7,7 @@ use sqlx::{Any, Transaction};
 use crate::jobs::lifecycle::{NewDelivery, NewIntent, NewJob, Subject};
 use crate::jobs::{archive_and_tags, details, lifecycle, templates};
 use crate::{Authority, Change, Store, StoreError, limits};
+use base::boxed::Boxed;
 use model::audit::Actor;
 use model::id::{BatchId, JobId};
 use model::job::Job;
@@ -75,42 +76,45 @@ pub(crate) struct Insertion<'a> {
 
 /// As [`Store::commit_intent`], within a transaction; returns the ids of the message and of the job. The caller must not commit the transaction if
 /// this returns `None`.
-pub(crate) async fn insert(
-    tx: &mut Transaction<'static, Any>,
-    new: &NewIntent,
-    Insertion { author, scheduling, queue_max, is_audited }: Insertion<'_>,
+pub(crate) fn insert<'a>(
+    tx: &'a mut Transaction<'static, Any>,
+    new: &'a NewIntent,
+    Insertion { author, scheduling, queue_max, is_audited }: Insertion<'a>,
     now: Timestamp,
-) -> Result<Option<(String, JobId)>, StoreError> {
-    let queued: i64 = sqlx::query_scalar(QUEUED).bind(&author.id).fetch_one(&mut **tx).await?;
-    if queued >= i64::from(queue_max) {
-        return Err(StoreError::QueueFull(queue_max));
-    }
-    limits::may_submit(tx, &author.id, now).await?;
-    let (job, position) = match &new.subject {
-        Subject::FollowUp(job) => (job.clone(), next_position(tx, job).await?),
-        Subject::NewJob { template, retry_of, .. } => {
-            let batch = match scheduling {
-                Scheduling::Queued(batch) => batch,
-                Scheduling::Immediate => None,
-            };
-            let job = NewJob { project: &new.project, batch, retry_of: retry_of.as_ref() };
-            let job = lifecycle::create_job(tx, job, now).await?;
-            if let Some(template) = template {
-                templates::record_use(tx, job.as_str(), template).await?;
+) -> Boxed<'a, Option<(String, JobId)>, StoreError> {
+    Box::pin(async move {
+        let queued: i64 = sqlx::query_scalar(QUEUED).bind(&author.id).fetch_one(&mut **tx).await?;
+        if queued >= i64::from(queue_max) {
+            return Err(StoreError::QueueFull(queue_max));
+        }
+        limits::may_submit(tx, &author.id, now).await?;
+        let (job, position) = match &new.subject {
+            Subject::FollowUp(job) => (job.clone(), next_position(tx, job).await?),
+            Subject::NewJob { template, retry_of, .. } => {
+                let batch = match scheduling {
+                    Scheduling::Queued(batch) => batch,
+                    Scheduling::Immediate => None,
+                };
+                let job = NewJob { project: &new.project, batch, retry_of: retry_of.as_ref() };
+                let job = lifecycle::create_job(tx, job, now).await?;
+                if let Some(template) = template {
+                    templates::record_use(tx, job.as_str(), template).await?;
+                }
+                (job, 0)
             }
-            (job, 0)
+        };
+        add_paths(tx, &job, &new.pages).await?;
+        let in_queue = matches!(scheduling, Scheduling::Queued(_));
+        let delivery =
+            NewDelivery { project: &new.project, job: &job, position, author, in_queue, is_audited };
+        let committed = lifecycle::commit(tx, new, &delivery, now).await?;
+        if let (Some(_), Subject::NewJob { tags, .. }) = (&committed, &new.subject) {
+            for tag in tags {
+                archive_and_tags::tag(tx, &new.project, slice::from_ref(&job), tag, author, now).await?;
+            }
         }
-    };
-    add_paths(tx, &job, &new.pages).await?;
-    let in_queue = matches!(scheduling, Scheduling::Queued(_));
-    let delivery = NewDelivery { project: &new.project, job: &job, position, author, in_queue, is_audited };
-    let committed = lifecycle::commit(tx, new, &delivery, now).await?;
-    if let (Some(_), Subject::NewJob { tags, .. }) = (&committed, &new.subject) {
-        for tag in tags {
-            archive_and_tags::tag(tx, &new.project, slice::from_ref(&job), tag, author, now).await?;
-        }
-    }
-    Ok(committed.map(|message| (message, job)))
+        Ok(committed.map(|message| (message, job)))
+    })
 }
 
 /// Adds the pages of a prompt to those of its job, up to the limit.

@@ -8,6 +8,7 @@ use super::{StateChange, after, expect_one, refresh_attention, retries};
 use crate::StoreError;
 use crate::jobs::job;
 use crate::webhooks::events;
+use base::boxed::Boxed;
 use model::id::JobId;
 use model::job::{JobState, RemoteJob, TimelineState};
 use model::lifecycle::JobStep;
@@ -28,27 +29,29 @@ pub(crate) struct Polled<'a> {
 }
 
 /// Stores the result of a poll.
-pub(crate) async fn polled(
-    tx: &mut Transaction<'static, Any>,
-    job: &JobId,
+pub(crate) fn polled<'a>(
+    tx: &'a mut Transaction<'static, Any>,
+    job: &'a JobId,
     before: JobState,
-    polled: &Polled<'_>,
+    polled: &'a Polled<'_>,
     now: Timestamp,
-) -> Result<(), StoreError> {
-    let state = after(JobStep::Poll, before, Some(polled.remote))?;
-    if polled.is_changed {
-        write(tx, job, StateChange { before, after: state }, polled.remote, now).await?;
-    }
-    if before.shows_follow_up(state) {
-        job::follow_up_shown(tx, job).await?;
-    }
-    if polled.is_recorded {
-        job::record_status(tx, job, polled.position, now, polled.remote).await?;
-    }
-    if JobStep::Poll.is_reported(before, state) || (polled.is_over && !state.is_moving()) {
-        events::job_finished(tx, job, now).await?;
-    }
-    refresh_attention(tx, from_ref(job)).await
+) -> Boxed<'a, (), StoreError> {
+    Box::pin(async move {
+        let state = after(JobStep::Poll, before, Some(polled.remote))?;
+        if polled.is_changed {
+            write(tx, job, StateChange { before, after: state }, polled.remote, now).await?;
+        }
+        if before.shows_follow_up(state) {
+            job::follow_up_shown(tx, job).await?;
+        }
+        if polled.is_recorded {
+            job::record_status(tx, job, polled.position, now, polled.remote).await?;
+        }
+        if JobStep::Poll.is_reported(before, state) || (polled.is_over && !state.is_moving()) {
+            events::job_finished(tx, job, now).await?;
+        }
+        refresh_attention(tx, from_ref(job)).await
+    })
 }
 
 /// Shows `status` and `reason` for a job whose outcome cannot be determined.
