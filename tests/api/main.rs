@@ -16,6 +16,7 @@ mod all_time;
 mod analytics_escaping;
 mod analytics_pages;
 mod annotations;
+mod another_person;
 mod api_tokens;
 mod archive;
 mod archived_jobs;

@@ -106,6 +106,19 @@ async fn background_requests_do_not_extend_a_session() {
     assert!(!olga.is_signed_in().await);
 }
 
+/// Browsers prefetch the pages of links, so opening one makes no request for the page.
+#[tokio::test]
+async fn first_poll_of_an_opened_page_extends_a_session() {
+    let app = frozen(AccessConfig::default()).await;
+    let olga = app.operator().await;
+    for _ in 0..4 {
+        app.clock().advance(hours(5));
+        let poll = olga.call("/api/jobs/statuses", &[("project", "docs"), ("jobs", "")]);
+        assert_eq!(olga.send(poll.header("docket-opened", "1")).await.status, 200);
+    }
+    assert!(olga.is_signed_in().await);
+}
+
 /// A client controls its headers, so it must not use them to avoid the expiry.
 #[tokio::test]
 async fn prefetch_header_on_an_action_counts_as_use() {

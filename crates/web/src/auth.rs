@@ -7,6 +7,7 @@ pub mod client_ip;
 pub mod device;
 pub mod gate;
 pub mod guard;
+pub mod made_for;
 pub mod origin;
 mod required_factor;
 pub mod retry_later;

@@ -5,15 +5,16 @@ use axum::extract::{MatchedPath, Request};
 use axum::http::Method;
 
 use crate::request::forms;
-use model::headers::REFRESH_HEADER;
+use model::headers::{OPENED_HEADER, REFRESH_HEADER};
 
 /// Endpoints that an open page polls. If they counted, an abandoned browser would stay signed in.
 const POLLED: [&str; 4] =
     ["/api/batches/get", "/api/jobs/statuses", "/api/queue/list", "/api/upstream/budgets"];
 
-/// Whether an open page polls the endpoint at `path`.
-pub(super) fn is_polled(path: &str) -> bool {
-    POLLED.contains(&path)
+/// Whether a request counts as use of the session.
+pub(super) fn is_use(request: &Request) -> bool {
+    let is_polled = POLLED.contains(&request.uri().path());
+    !is_background(request) && (!is_polled || request.headers().contains_key(OPENED_HEADER))
 }
 
 /// Whether a script or a browser prefetches or reloads a page. Never true for a POST, an endpoint, a download or an

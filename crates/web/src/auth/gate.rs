@@ -10,7 +10,9 @@ use url::form_urlencoded::byte_serialize;
 use super::backend::AuthSession;
 use super::origin::came_from;
 use super::roles::{self, Access};
-use super::{background, client_ip, guard, required_factor, session_store, sign_in, trusted_header};
+use super::{
+    background, client_ip, guard, made_for, required_factor, session_store, sign_in, trusted_header,
+};
 use crate::request::error_response::{ErrorResponse, status_of};
 use crate::request::{cookie, flash};
 use crate::state::AppState;
@@ -54,6 +56,9 @@ pub async fn gate(
         return response;
     }
     match vouched.or(session.user.map(|user| user.0)) {
+        Some(user) if made_for::is_for_another(&request, &user.id) => {
+            reject(&request, made_for::refusal(&user.name))
+        }
         Some(_) if path == "/login" => Redirect::to("/").into_response(),
         Some(_) if path.starts_with("/api/") && roles::of(path).is_none() => {
             ErrorResponse::from(roles::no_such_endpoint()).into_response()
@@ -62,7 +67,7 @@ pub async fn gate(
             let session = session.session.id().filter(|_| !is_vouched).map(|id| session_store::key(&id));
             let client_ip = client_ip::of(request.extensions());
             let is_refresh = background::is_background(&request);
-            let is_use = !is_refresh && !background::is_polled(path);
+            let is_use = background::is_use(&request);
             match &session {
                 Some(session) => state.presence.note(session, &user.id, client_ip, is_use).await,
                 None if is_use => state.presence.note_visit(&user.id).await,
@@ -107,7 +112,7 @@ async fn note_refusal(state: &AppState, caller: &Caller, path: &str) {
     state.refusals.note(&caller.actor(), &event).await;
 }
 
-/// The proxy authenticates people, so a sign-in page would only lead back to it.
+/// A response with the error alone: a sign-in page would only lead back.
 fn reject(request: &Request, error: AppError) -> Response {
     let status = status_of(error.code);
     match wants_html(request.uri(), request.headers()) {

@@ -14,6 +14,7 @@ use http_body_util::BodyExt;
 use super::Endpoints;
 use super::server_fns::error_response;
 use crate::auth::gate;
+use crate::auth::made_for::MadeFor;
 use crate::auth::roles::{self, Access};
 use crate::request::error_response::status_of;
 use crate::state::AppState;
@@ -78,7 +79,7 @@ pub(super) async fn whole(
     if request.method() != Method::POST {
         return next.run(request).await;
     }
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
     let size = axum::body::HttpBody::size_hint(&body).exact();
     let signed_in = most_bytes(endpoints, parts.uri.path(), state.settings().prompt_max);
     let most = match limit(&state, &parts, size, signed_in).await {
@@ -86,7 +87,12 @@ pub(super) async fn whole(
         Err(error) => return error_response(status_of(error.code), error),
     };
     match tokio::time::timeout(PATIENCE, read(body, size, most)).await {
-        Ok(Ok(Some(body))) => next.run(Request::from_parts(parts, Body::from(body))).await,
+        Ok(Ok(Some(body))) => {
+            if let Some(made_for) = MadeFor::of_fields(&body) {
+                parts.extensions.insert(made_for);
+            }
+            next.run(Request::from_parts(parts, Body::from(body))).await
+        }
         Ok(Ok(None)) if most < signed_in => gate::refuse(&state, &parts.uri, &parts.headers).await,
         Ok(Ok(None)) => error_response(
             StatusCode::PAYLOAD_TOO_LARGE,
