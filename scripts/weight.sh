@@ -7,7 +7,7 @@ source "$(dirname "$0")/env.sh"
 
 LIMIT_KB=165
 # Parts of the module that a page loads when they are used. One more is a decision: each is a file more, and a click that waits.
-ON_DEMAND=(pkg/split_palette.wasm)
+ON_DEMAND=(pkg/split_on_demand.wasm)
 # The script that loads them, as cargo-leptos names it.
 SPLIT_SCRIPT=__wasm_split.______________________.js
 SITE=$ROOT/target/site

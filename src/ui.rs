@@ -9,5 +9,6 @@ pub mod islands;
 pub mod locale;
 #[cfg(feature = "ssr")]
 pub mod look;
+pub mod marks;
 #[cfg(feature = "ssr")]
 pub mod pages;

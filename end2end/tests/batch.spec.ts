@@ -1,7 +1,7 @@
 /** Batches: previewed before they are queued, sent one after another, cancelled half-way, named, listed, retried. */
 import type { Page } from "@playwright/test";
 import { Api } from "../fixtures/api.ts";
-import { PROJECT, UNTIL_DONE, at, expect, interactive, opener, test } from "../fixtures/docket.ts";
+import { PROJECT, UNTIL_DONE, at, delay, expect, interactive, opener, test } from "../fixtures/docket.ts";
 import { saveTemplate } from "../fixtures/templates.ts";
 
 const jobs = (page: Page) => page.getByRole("list", { name: "Jobs of the batch" }).getByRole("listitem");
@@ -229,6 +229,18 @@ for (const javaScriptEnabled of [true, false]) {
     });
   });
 }
+
+test("preview is requested once", async ({ page }) => {
+  await page.goto(at("/jobs/batch"));
+  await interactive(page);
+  await text(page).fill("Check {{page}}");
+  await values(page).fill("/a");
+  const release = await delay(page, "**/api/batches/prepare");
+  await page.getByRole("button", { name: "Preview" }).click();
+  await expect(page.getByRole("button", { name: "Preview" })).toBeDisabled();
+  release();
+  await expect(page.getByRole("button", { name: /^Start batch for 1/ })).toBeVisible();
+});
 
 test("on a phone, the row of a batch shows its name above its facts", async ({ serve, visit }) => {
   const open = opener(true);

@@ -73,6 +73,19 @@ test("Shift and click selects all rows between", async ({ page, api }) => {
   await expect(page.getByText("1 selected")).toBeVisible();
 });
 
+test("another search ends the selection", async ({ page, api }) => {
+  const { list, word } = await jobs(api, 2);
+  await open(page, list);
+  await checks(page).nth(0).check();
+  await expect(page.getByText("1 selected")).toBeVisible();
+  await page.getByRole("searchbox").fill(`1 of ${word}`);
+  await expect(rows(page)).toHaveCount(1);
+  await page.getByRole("searchbox").fill(word);
+  await expect(rows(page)).toHaveCount(2);
+  for (const row of [0, 1]) await expect(checks(page).nth(row)).not.toBeChecked();
+  await expect(page.getByRole("button", { name: "Archive" })).toBeHidden();
+});
+
 test("rows are focused, selected and opened by keyboard", async ({ page, api }) => {
   const { list, ids } = await jobs(api, 3);
   await open(page, list);

@@ -250,12 +250,14 @@ test("next person at a browser does not see earlier drafts", async ({ page, demo
   await page.reload();
   await expect(prompt(page)).toHaveValue("Nobody else's business");
 
-  // The session ends without a sign-out, and another person signs in.
+  // The session ends without a sign-out, and another person signs in. An open page would be refused as that of the first person.
+  await page.goto("about:blank");
   await page.context().clearCookies();
   await page.context().addCookies(demo.session.cookies);
   await open(page, NEW_JOB);
   await expect(prompt(page)).not.toHaveValue("Nobody else's business");
 
+  await page.goto("about:blank");
   await page.context().clearCookies();
   await page.context().addCookies(person.session.cookies);
   await open(page, NEW_JOB);

@@ -66,8 +66,10 @@ test("text survives the end of the session", async ({ page, context, person, tro
 test("text survives an outage of Docket", async ({ page, context, trouble, api }) => {
   trouble.expects(/ERR_INTERNET_DISCONNECTED/);
   const text = unique("Explain timeouts");
+  const part = page.waitForResponse("**/split_on_demand.wasm");
   await open(page, NEW_JOB);
   await prompt(page).fill(text);
+  await (await part).finished();
   await context.setOffline(true);
   await start(page).click();
   await expect(page.getByRole("alert")).toContainText("Docket could not be reached.");
@@ -184,6 +186,21 @@ test("follow-up survives a reload as a separate draft", async ({ page, api }) =>
   await expect(page.getByLabel("Follow-up")).toHaveValue("");
   await open(page, NEW_JOB);
   await expect(prompt(page)).toHaveValue("");
+});
+
+test("follow-up is no draft after it was sent", async ({ page, api }) => {
+  const job = await api.jobThat((job) => job.state === "completed");
+  await open(page, at(`/jobs/${job.id}`));
+  const field = page.getByLabel("Follow-up");
+  await field.fill("Mention the new sign-in");
+  await page.getByRole("button", { name: "Send follow-up" }).click();
+  await expect(field).toHaveValue("");
+  await expect(page.getByRole("list", { name: "Conversation" })).toContainText("Mention the new sign-in");
+  const drafts = () => page.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith("docket.draft/")));
+  expect(await drafts()).toEqual([]);
+  await page.reload();
+  await interactive(page);
+  await expect(field).toHaveValue("");
 });
 
 test("sign-in returns to the job page after the session ended", async ({ page, context, api, person, trouble }) => {

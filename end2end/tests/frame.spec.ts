@@ -211,6 +211,31 @@ test.describe("by keyboard", () => {
     await expect(page).toHaveURL(/\/jobs\/new\?.*path=/);
   });
 
+  test("shortcuts of a single key are switched off in the account", async ({ page }) => {
+    await open(page, "/account");
+    const choice = page.getByRole("checkbox", { name: "Shortcuts of a single key" });
+    await expect(choice).toBeChecked();
+    await choice.uncheck();
+    await open(page, at("/jobs"));
+    await page.keyboard.press("c");
+    await page.keyboard.press("?");
+    await page.keyboard.press("g");
+    await page.keyboard.press("a");
+    await page.keyboard.press(".");
+    await page.keyboard.press("Control+k");
+    await expect(page.getByRole("dialog", { name: "Command palette" })).toBeVisible();
+    await page.keyboard.press("Escape");
+    await expect(shortcuts(page)).toBeHidden();
+    await expect(html(page)).not.toHaveAttribute("data-theme");
+    await expect(page).toHaveURL(at("/jobs"));
+
+    await open(page, "/account");
+    await expect(choice).not.toBeChecked();
+    await choice.check();
+    await page.keyboard.press("?");
+    await expect(shortcuts(page)).toBeVisible();
+  });
+
   test(". changes the theme; Control with a key is ignored", async ({ page }) => {
     await open(page, at("/analytics"));
     await page.keyboard.press("Control+.");

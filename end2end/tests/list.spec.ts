@@ -239,9 +239,17 @@ test("older jobs are on further pages, each job on one", async ({ serve, visit, 
   await expect(page).toHaveURL(LIST);
   await expect(rows(page)).toHaveCount(50);
 
+  const matching = page.getByRole("checkbox", { name: "Select all 53 that match" });
+  const first = rows(page).first().getByRole("checkbox");
+  await first.check();
+  await matching.check();
+  await expect(page.getByText("53 selected")).toBeVisible();
+  await first.uncheck();
+  await expect(page.getByText("49 selected"), "the others of the page").toBeVisible();
+  await expect(matching).not.toBeChecked();
   await page.getByRole("checkbox", { name: "Select all on this page" }).check();
   await expect(page.getByText("50 selected")).toBeVisible();
-  await page.getByRole("checkbox", { name: "Select all 53 that match" }).check();
+  await matching.check();
   await page.getByRole("button", { name: "Archive" }).click();
   await expect(page.getByText("53 jobs archived")).toBeVisible();
   await expect(page.getByRole("heading", { name: "No jobs yet" })).toBeVisible();
@@ -345,8 +353,8 @@ for (const javaScriptEnabled of [true, false]) {
       await page.goto(at(`/jobs${query}`));
       if (javaScriptEnabled) await interactive(page);
       const status = menu(page, "Status");
-      if (isOn) await expect(status, query).toHaveAttribute("data-on");
-      else await expect(status, query).not.toHaveAttribute("data-on");
+      if (isOn) await expect(status, query).toHaveClass(/filter-menu-on/);
+      else await expect(status, query).not.toHaveClass(/filter-menu-on/);
     }
   });
 }
@@ -475,6 +483,12 @@ test("filtered batch counts all jobs, and matches are visible", async ({ serve, 
   await expect(row, "one row needs no fold").toHaveCount(0);
   await expect(rows(page)).toHaveCount(1);
   await open(page, `${LIST}?q=samples`);
+  await expect(row.locator(".job-row").filter({ visible: true })).toHaveCount(3);
+  // Also when the list is searched in place.
+  await open(page, LIST);
+  await expect(rows(page).first()).toBeHidden();
+  await page.getByRole("searchbox", { name: "Search jobs" }).pressSequentially("samples");
+  await expect(page).toHaveURL(/q=samples/);
   await expect(row.locator(".job-row").filter({ visible: true })).toHaveCount(3);
 });
 

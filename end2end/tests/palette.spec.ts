@@ -105,7 +105,7 @@ for (const viewport of [{ width: 1280, height: 800 }, { width: 390, height: 844 
   });
 }
 
-const OPTIONS = "**/split_palette.wasm";
+const OPTIONS = "**/split_on_demand.wasm";
 
 test("options load when it is opened first, and what is typed meanwhile counts", async ({ page }) => {
   const requests: string[] = [];
@@ -128,7 +128,7 @@ for (const [failure, fail] of [
 ] as const) {
   test(`${failure}: the palette shows an error, the page works, and the next try loads the options`, async ({ page, trouble }) => {
     // The browser's own message, and that of the loader.
-    trouble.expects(/split_palette\.wasm/, /__wasm_split/);
+    trouble.expects(/split_on_demand\.wasm/, /__wasm_split/);
     await open(page, at("/jobs"));
     await page.route(OPTIONS, fail);
     await page.keyboard.press("Control+k");
@@ -178,4 +178,13 @@ test("failed search shows an error, and pages are still found", async ({ page, t
   await expect(palette(page).getByRole("status")).toContainText("Jobs and templates were not searched.");
   await field(page).fill("analyt");
   await expect(chosen(page)).toHaveText(/Analytics/);
+});
+
+test("palette closes by its button", async ({ page }) => {
+  await open(page, at("/jobs"));
+  const palette = page.getByRole("dialog", { name: "Command palette" });
+  await page.keyboard.press("Control+k");
+  await expect(palette.getByRole("combobox")).toBeFocused();
+  await palette.getByRole("button", { name: "Close" }).click();
+  await expect(palette).toBeHidden();
 });

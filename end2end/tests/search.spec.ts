@@ -107,6 +107,17 @@ test("list searches after typing, keeps the focus, and Back undoes", async ({ pa
   await expect(search(page)).toHaveValue(q);
 });
 
+test("search announces the number of results, or that there are none", async ({ page, api }) => {
+  const word = `w${Math.random().toString(36).slice(2)}`;
+  for (const number of [1, 2]) await api.start(`emulator:slow Number ${number} of ${word}`);
+  await open(page, at("/jobs"));
+  const field = page.getByRole("searchbox", { name: "Search jobs" });
+  await field.pressSequentially(word);
+  await expect(page.getByRole("status").getByText("2 jobs", { exact: true })).toBeAttached();
+  await field.pressSequentially("-nothing");
+  await expect(page.getByRole("status").getByText("No jobs match your filters", { exact: true })).toBeAttached();
+});
+
 test("Back before the page is interactive undoes a search", async ({ page }) => {
   await open(page, at("/jobs"));
   const all = await rows(page).count();

@@ -1,7 +1,7 @@
 /** Similar jobs are shown before a prompt is sent; only the same text in progress needs a confirmation, once. */
 import type { Page } from "@playwright/test";
 import { day, stored } from "../fixtures/days.ts";
-import { at, badge, expect, jobOf, open, test } from "../fixtures/docket.ts";
+import { at, badge, delay, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
 
 const NEW_JOB = at("/jobs/new");
 
@@ -69,6 +69,61 @@ test("changed text needs no confirmation", async ({ page, api }) => {
   await expect(confirmation(page)).toBeHidden();
   await start(page).click();
   await jobOf(page);
+});
+
+const SIMILAR = "**/api/jobs/similar";
+
+test("what is typed during the lookup stays, and is not sent", async ({ page, api }) => {
+  const text = words();
+  await open(page, NEW_JOB);
+  const release = await delay(page, SIMILAR);
+  await prompt(page).fill(text);
+  await start(page).click();
+  await expect(page.getByRole("button", { name: "Starting…" })).toBeDisabled();
+  await prompt(page).fill("Another thought");
+  release();
+  const job = await jobOf(page);
+  expect((await api.jobs({ q: text })).jobs.map((job) => job.id)).toEqual([job]);
+  await open(page, NEW_JOB);
+  await expect(prompt(page)).toHaveValue("Another thought");
+});
+
+test("text that is discarded during the lookup is not sent and does not come back", async ({ page }) => {
+  let creates = 0;
+  page.on("request", (request) => (creates += request.url().endsWith("/api/jobs/create") ? 1 : 0));
+  await open(page, NEW_JOB);
+  const release = await delay(page, SIMILAR);
+  await prompt(page).fill(words());
+  await start(page).click();
+  await expect(page.getByRole("button", { name: "Starting…" })).toBeDisabled();
+  const discarded = page.waitForResponse("**/api/jobs/draft");
+  await page.getByRole("button", { name: "Discard draft" }).click();
+  await discarded;
+  release();
+  await expect(start(page)).toBeEnabled();
+  await expect(prompt(page)).toHaveValue("");
+  expect(creates).toBe(0);
+  await page.reload();
+  await interactive(page);
+  await expect(prompt(page)).toHaveValue("");
+});
+
+test("confirmation sends with the button that was pressed first", async ({ page, api, trouble }) => {
+  trouble.expects(/status of 409.*jobs\/create/);
+  const text = `${words()} in {{language}}`;
+  await open(page, NEW_JOB);
+  await prompt(page).fill(text);
+  await start(page).click();
+  const sendAnyway = page.getByRole("button", { name: "Send anyway" });
+  await expect(sendAnyway).toBeEnabled();
+  await api.start(text);
+  // Looked up again, because the text changed.
+  await prompt(page).fill(`${text}!`);
+  await sendAnyway.click();
+  await expect(confirmation(page)).toBeVisible();
+  await page.getByRole("button", { name: "Start anyway" }).click();
+  await jobOf(page);
+  expect((await api.jobs({ q: text })).jobs).toHaveLength(2);
 });
 
 test.describe("without JavaScript", () => {

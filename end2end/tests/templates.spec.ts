@@ -1,5 +1,5 @@
 /** Templates, with and without JavaScript. */
-import type { Locator, Page } from "@playwright/test";
+import type { Locator, Page, Route } from "@playwright/test";
 import { day, stored } from "../fixtures/days.ts";
 import { at, badge, delay, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
 import { saveTemplate, unique } from "../fixtures/templates.ts";
@@ -162,6 +162,36 @@ test("template is inserted below own text, and its fields work", async ({ page }
   await filling(page).getByLabel("page").fill("/faq");
   await expect(prompt(page)).toHaveValue(/^My own better words\n\nCheck \/faq against/);
   await expect(page.getByText("Template: Check a page")).toBeVisible();
+});
+
+test("later of two picks wins", async ({ page }) => {
+  await open(page, NEW_JOB);
+  await prompt(page).fill(" ");
+  const held: Route[] = [];
+  await page.route(/jobs\/new\?template=/, async (route) => {
+    if (held.push(route) > 1) await route.continue();
+  });
+  await beside(page).getByRole("link", { name: "Check a page" }).click();
+  await expect.poll(() => held.length).toBe(1);
+  await beside(page).getByRole("link", { name: "Changelog entry" }).click();
+  await expect(prompt(page)).toHaveValue(/version \{\{version\}\}/);
+  const late = page.waitForResponse(/jobs\/new\?template=/);
+  await held[0]?.continue();
+  await (await late).finished();
+  await page.evaluate(() => new Promise((rendered) => setTimeout(rendered, 100)));
+  await expect(prompt(page)).toHaveValue(/version \{\{version\}\}/, { timeout: 1 });
+});
+
+test("placeholder named path leaves the page of the job", async ({ page }) => {
+  const name = unique("Move");
+  await saveTemplate(page, name, `${name}: move {{path}} to {{method}}`);
+  await open(page, `${NEW_JOB}?path=/guides/search`);
+  await beside(page).getByRole("link", { name }).click();
+  await filling(page).getByLabel("path").fill("/elsewhere");
+  await filling(page).getByLabel("method").fill("GET");
+  await filling(page).getByRole("button", { name: "Fill in the prompt" }).click();
+  await expect(prompt(page)).toHaveValue(`${name}: move /elsewhere to GET`);
+  await expect(page.getByLabel("Pages")).toHaveValue("/guides/search");
 });
 
 test("form of a template has its own draft", async ({ page }) => {

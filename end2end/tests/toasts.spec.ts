@@ -87,3 +87,48 @@ test("sent follow-up is shown and announced without a toast", async ({ page, api
   await expect(page.getByRole("status").getByText(/^Follow-up: /)).toBeAttached();
   await expect(toasts(page)).toHaveCount(0);
 });
+
+/** Shows a toast without a link: a link does not leave an offline page. */
+async function showToast(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    Object.defineProperty(navigator, "onLine", { get: () => false, configurable: true });
+    document.querySelector<HTMLElement>(".brand")?.click();
+  });
+}
+
+for (const held of ["pointer", "focus"] as const) {
+  test(`toast stays under the ${held}, and disappears later`, async ({ page }) => {
+    await page.clock.install();
+    await open(page, "/account");
+    await page.getByRole("link", { name: "Skip to content" }).focus();
+    await showToast(page);
+    const toast = toasts(page);
+    await expect(toast).toHaveCount(1);
+    if (held === "pointer") await toast.hover();
+    else await toast.getByRole("button", { name: "Dismiss" }).focus();
+    await page.clock.runFor(30_000);
+    await expect(toast).toHaveCount(1);
+    if (held === "pointer") await page.mouse.move(600, 300);
+    else await page.getByRole("link", { name: "Skip to content" }).focus();
+    await page.clock.runFor(30_000);
+    await expect(toast).toHaveCount(0);
+  });
+}
+
+test("toast of a finished job is visible on a phone", async ({ page, api }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  const { id } = await api.start("emulator:slow Explain the toasts");
+  await open(page, at("/jobs"));
+  await expect(badge(page, id)).toHaveAttribute("data-status", "active");
+  await page.route("**/api/jobs/statuses", async (route) => {
+    const response = await route.fetch();
+    const jobs = (await response.json()) as { id: string }[];
+    const changed_at = new Date(Date.now() + 60_000).toISOString();
+    const done = jobs.map((job) => (job.id === id ? { ...job, state: "completed", status: "completed", changed_at } : job));
+    await route.fulfill({ response, json: done });
+  });
+  const link = toasts(page).getByRole("link");
+  await expect(link).toBeVisible();
+  await expect(link).toBeInViewport();
+  for (const stop of await toasts(page).locator("a[href], button").all()) await expect(stop).toBeInViewport();
+});

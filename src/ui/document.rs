@@ -4,6 +4,7 @@ use leptos::nonce::use_nonce;
 use leptos::prelude::*;
 
 use crate::ui::look::Look;
+use crate::ui::marks;
 
 /// Starts the islands, each after those around it. Leptos's own script waits for an idle moment and then visits every element of the page.
 /// `__hydrateIsland` is for the islands that a refresh inserts. Every page has it, so its comments are here.
@@ -26,13 +27,13 @@ pub fn document<H: IntoView, B: IntoView>(
     let stylesheet = file_url(options, "css");
     view! {
         <!DOCTYPE html>
-        <html lang="en" data-theme=look.theme data-density=look.density>
+        <html lang="en" data-theme=look.theme data-density=look.density data-no-shortcuts=look.no_shortcuts.then_some("")>
             <head>
                 <meta charset="utf-8" />
                 <meta name="viewport" content="width=device-width, initial-scale=1" />
                 <meta name="color-scheme" content="light dark" />
                 <meta name="robots" content="noindex" />
-                <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
+                <link id=marks::ICON.name() rel="icon" href="/favicon.svg" type="image/svg+xml" />
                 <link rel="stylesheet" href=stylesheet />
                 {head}
             </head>

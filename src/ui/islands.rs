@@ -1,7 +1,8 @@
 //! The code that runs in the browser. The server renders every page; islands make parts of it interactive. What changes is a signal, and a `view!`
 //! shows it. Server functions are called with [`browser::post`]: neither `Resource` nor `ServerAction` nor `ActionForm` is used, because they would
-//! make the module up to 60 KB larger (ADR 19, with figures). For the same reason forms and charts script their part of the page, which they get as
-//! `children`, and merge what the server renders into it ([`morph`]).
+//! make the module up to 60 KB larger (ADR 19, with figures). For the same reason rows and columns stay the server's, and an effect shows a signal in
+//! their attributes. Modules that script the DOM without signals say so in their first line. What a page needs only once somebody types or opens the palette is loaded then
+//! ([`browser::on_demand`]).
 //!
 //! An island takes plain serializable props and inherits the context of the islands around it: inside [`live::Live`] it finds a [`live::LiveState`].
 //! Must not use `pages` or `server`.
@@ -9,10 +10,8 @@
 pub mod batch_form;
 pub mod bell;
 pub mod browser;
-pub mod bulk;
 pub mod buttons;
 pub mod connection;
-pub mod drafts;
 pub mod follow_up;
 pub mod in_place;
 pub mod job_badge;
@@ -24,13 +23,11 @@ pub mod localized;
 pub mod menus;
 pub mod meters;
 pub mod morph;
-pub mod page_suggestions;
 pub mod palette;
-pub mod picked;
+pub mod prompt_form;
 pub mod queue;
 pub mod ready;
 pub mod selection;
-pub mod sending;
 pub mod shortcuts;
 pub mod toast_region;
 pub mod toasts;

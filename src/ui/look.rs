@@ -7,4 +7,6 @@ pub struct Look {
     pub theme: Option<&'static str>,
     /// `comfortable`: higher rows.
     pub density: Option<&'static str>,
+    /// Whether the shortcuts of a single key are switched off.
+    pub no_shortcuts: bool,
 }

@@ -211,7 +211,7 @@ async fn wasm_chunk_is_found_only_at_its_own_version() {
         let response = get(&anonymous, &format!("/pkg/old/{file}"), &[]).await;
         assert_eq!(response.status, if piece { 404 } else { 200 }, "{file}");
     }
-    assert_eq!(pieces, 1, "the options of the palette");
+    assert_eq!(pieces, 1, "the part that is loaded on demand");
 }
 
 #[tokio::test]

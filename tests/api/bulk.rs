@@ -120,6 +120,21 @@ async fn bulk_action_changes_matching_jobs_on_every_page() {
 }
 
 #[tokio::test]
+async fn action_on_another_number_than_shown_is_refused() {
+    let app = TestApp::start().await;
+    app.upstream.accepts_jobs().await;
+    let operator = app.operator().await;
+    operator.created("job one").await;
+    let shown = [("project", "docs"), ("matching", "?q=job"), ("count", "1")];
+    operator.created("job two").await;
+    let refused = operator.post("/api/jobs/archive", &shown).await.refused(400, "bad_input");
+    assert!(refused.starts_with("You selected 1, 2 match now."), "{refused}");
+    assert_eq!(list(&operator, &[]).await["total"], 2);
+    let now = [("project", "docs"), ("matching", "?q=job"), ("count", "2")];
+    assert_eq!(operator.post_json("/api/jobs/archive", &now).await["jobs"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
 async fn tag_filter_shows_the_tag_as_typed() {
     let app = TestApp::start().await;
     app.upstream.accepts_jobs().await;

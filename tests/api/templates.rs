@@ -282,9 +282,13 @@ async fn template_url_fills_the_form_without_javascript() {
             .unwrap()
             .attribute("value")
     };
-    assert_eq!((value("template_id"), value("page"), value("audience")), (id.as_str(), "/guides/a", ""));
+    let fields = (value("template_id"), value("value.page"), value("value.audience"));
+    assert_eq!(fields, (id.as_str(), "/guides/a", ""));
     assert_eq!(value("paths"), "/guides/a");
     let page = operator.get(&format!("/p/docs/jobs/new?template={id}&page=%2Fb&audience=%3Cb%3E%26")).await;
+    assert_eq!(prompt(&page.text), "Check /b for <b>&, and /b again");
+    let fields = "value.page=%2Fb&value.audience=%3Cb%3E%26";
+    let page = operator.get(&format!("/p/docs/jobs/new?template={id}&page=%2Fc&{fields}")).await;
     assert_eq!(prompt(&page.text), "Check /b for <b>&, and /b again");
 
     let unknown = operator.get("/p/docs/jobs/new?template=01920000-0000-7000-8000-000000000000").await;
@@ -292,6 +296,23 @@ async fn template_url_fills_the_form_without_javascript() {
     let fields = found.iter().filter(|tag| tag.attribute("name") == "template_id");
     let chosen: Vec<&str> = fields.map(|tag| tag.attribute("value")).collect();
     assert_eq!((unknown.status, chosen, prompt(&unknown.text)), (200, vec![""], String::new()));
+}
+
+/// The job is about the page in the URL, whatever the field of the placeholder has.
+#[tokio::test]
+async fn placeholder_named_path_leaves_the_page_of_the_job() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    let id = save(&operator, "Move", "Move {{path}} to {{method}}").await;
+    let url = format!("/p/docs/jobs/new?template={id}&path=/guides/a&value.path=/b&value.method=x");
+    let page = operator.get(&url).await.text;
+    let found = tags(&page);
+    let value = |name: &str| {
+        let named = found.iter().find(|tag| tag.name == "input" && tag.attribute("name") == name);
+        named.unwrap().attribute("value")
+    };
+    assert_eq!((value("paths"), value("path"), value("value.path")), ("/guides/a", "/guides/a", "/b"));
+    assert!(page.contains("Move /b to x"), "{page}");
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Archiving, dismissing and tagging jobs. Nothing is sent to the upstream. `jobs` are at most 1,000 ids, comma-separated or in
 //! repeated fields; ids that are not in the project are ignored. `matching` selects all jobs that match instead: the query
-//! string of a list, after a question mark.
+//! string of a list, after a question mark. With `count`, the number that the list showed, nothing changes if another number matches now.
 
 use leptos::prelude::*;
 
@@ -21,10 +21,11 @@ pub async fn archive_jobs(
     project: String,
     jobs: Option<String>,
     matching: Option<String>,
+    count: Option<u64>,
 ) -> Result<BulkResult, AppError> {
     let (caller, state) = guard::of::<ArchiveJobs>()?;
     let project = caller.project(&project)?;
-    let jobs = ChosenJobs::parse(jobs.as_deref(), matching.as_deref())?;
+    let jobs = ChosenJobs::parse(jobs.as_deref(), matching.as_deref(), count)?;
     state.jobs.mark(TimelineMark::Archived, &caller, &project, jobs).await
 }
 
@@ -34,10 +35,11 @@ pub async fn unarchive_jobs(
     project: String,
     jobs: Option<String>,
     matching: Option<String>,
+    count: Option<u64>,
 ) -> Result<BulkResult, AppError> {
     let (caller, state) = guard::of::<UnarchiveJobs>()?;
     let project = caller.project(&project)?;
-    let jobs = ChosenJobs::parse(jobs.as_deref(), matching.as_deref())?;
+    let jobs = ChosenJobs::parse(jobs.as_deref(), matching.as_deref(), count)?;
     state.jobs.mark(TimelineMark::Restored, &caller, &project, jobs).await
 }
 
@@ -46,7 +48,7 @@ pub async fn unarchive_jobs(
 pub async fn dismiss_jobs(project: String, jobs: Option<String>) -> Result<BulkResult, AppError> {
     let (caller, state) = guard::of::<DismissJobs>()?;
     let project = caller.project(&project)?;
-    let jobs = ChosenJobs::parse(jobs.as_deref(), None)?;
+    let jobs = ChosenJobs::parse(jobs.as_deref(), None, None)?;
     state.jobs.mark(TimelineMark::Dismissed, &caller, &project, jobs).await
 }
 
@@ -55,7 +57,7 @@ pub async fn dismiss_jobs(project: String, jobs: Option<String>) -> Result<BulkR
 pub async fn undismiss_jobs(project: String, jobs: Option<String>) -> Result<BulkResult, AppError> {
     let (caller, state) = guard::of::<UndismissJobs>()?;
     let project = caller.project(&project)?;
-    let jobs = ChosenJobs::parse(jobs.as_deref(), None)?;
+    let jobs = ChosenJobs::parse(jobs.as_deref(), None, None)?;
     state.jobs.mark(TimelineMark::DismissalUndone, &caller, &project, jobs).await
 }
 
@@ -65,11 +67,12 @@ pub async fn tag_jobs(
     project: String,
     jobs: Option<String>,
     matching: Option<String>,
+    count: Option<u64>,
     tag: String,
 ) -> Result<BulkResult, AppError> {
     let (caller, state) = guard::of::<TagJobs>()?;
     let project = caller.project(&project)?;
-    let jobs = ChosenJobs::parse(jobs.as_deref(), matching.as_deref())?;
+    let jobs = ChosenJobs::parse(jobs.as_deref(), matching.as_deref(), count)?;
     state.jobs.tag(&caller, &project, jobs, &nfc(&tag).parse()?).await
 }
 
@@ -79,10 +82,11 @@ pub async fn untag_jobs(
     project: String,
     jobs: Option<String>,
     matching: Option<String>,
+    count: Option<u64>,
     tag: String,
 ) -> Result<BulkResult, AppError> {
     let (caller, state) = guard::of::<UntagJobs>()?;
     let project = caller.project(&project)?;
-    let jobs = ChosenJobs::parse(jobs.as_deref(), matching.as_deref())?;
+    let jobs = ChosenJobs::parse(jobs.as_deref(), matching.as_deref(), count)?;
     state.jobs.untag(&caller, &project, jobs, &nfc(&tag).parse()?).await
 }

@@ -66,8 +66,8 @@ fn column(point: &TrendPoint, are_weeks: bool, parts: [Part; 2]) -> InertElement
         (false, true) => r#" class="short-week""#,
         (false, false) => "",
     };
-    let (day, to) = (point.day, point.last_day());
-    InertElement::new(format!(r#"<g{class} data-day="{day}" data-to="{to}">{human}{ai}</g>"#))
+    let day = point.day;
+    InertElement::new(format!(r#"<g{class} data-day="{day}">{human}{ai}</g>"#))
 }
 
 /// The labels of the grid lines.

@@ -17,17 +17,25 @@ pub const PUBLISHED_DIRECTLY: &str = "Completed, published directly";
 const DIRECT: &str = "published directly";
 
 /// The badge of a job's state, which changes with `status`. `job`: the id of the job, unless the page may contain another badge of it.
-pub fn badge(status: Memo<ShownStatus>, job: Option<String>) -> impl IntoView {
+pub fn badge(
+    status: impl Fn() -> ShownStatus + Clone + Send + Sync + 'static,
+    job: Option<String>,
+) -> impl IntoView {
+    let of = |part: fn(&ShownStatus) -> String| {
+        let status = status.clone();
+        move || part(&status())
+    };
+    let unchanged = status.clone();
     view! {
         <span
             class="badge"
             data-job=job
-            data-status=move || status.read().state.as_str()
-            data-no-changes=move || status.read().has_no_changes().then_some("")
+            data-status=of(|status| status.state.as_str().to_owned())
+            data-no-changes=move || unchanged().has_no_changes().then_some("")
         >
             <span>
-                <span class="badge-rest">{move || label(&status.read()).0}</span>
-                {move || label(&status.read()).1}
+                <span class="badge-rest">{of(|status| label(status).0.to_owned())}</span>
+                {of(|status| label(status).1)}
             </span>
         </span>
     }

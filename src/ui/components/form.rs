@@ -2,8 +2,22 @@
 
 use leptos::prelude::*;
 
+use model::headers::PERSON_FIELD;
+
 /// Names and values of hidden fields.
 pub type Hidden = Vec<(&'static str, String)>;
+
+/// The id of the signed-in person's account. The router provides it; no endpoint returns it.
+#[derive(Clone)]
+pub struct PersonId(pub String);
+
+/// The hidden field with the person that this page is made for: every form that posts needs it. The server refuses the form once another person has
+/// signed in in this browser.
+pub fn of_person() -> impl IntoView {
+    // What islands render is posted with the header instead.
+    let person = if cfg!(feature = "ssr") { use_context::<PersonId>() } else { None };
+    person.map(|PersonId(id)| view! { <input type="hidden" name=PERSON_FIELD value=id autocomplete="off" /> })
+}
 
 /// A form with `content` that posts to `action`, with the `hidden` fields.
 pub fn post_form<C: IntoView>(
@@ -19,7 +33,7 @@ pub(super) fn hidden_fields(hidden: Hidden) -> impl IntoView {
     let fields = hidden
         .into_iter()
         .map(|(name, value)| view! { <input type="hidden" name=name value=value autocomplete="off" /> });
-    fields.collect_view()
+    view! { {of_person()} {fields.collect_view()} }
 }
 
 /// A button that opens `content` to confirm an action. Works without JavaScript.

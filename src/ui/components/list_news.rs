@@ -3,15 +3,11 @@
 use leptos::prelude::*;
 
 use crate::ui::charts::number::counted;
-
-/// The attribute of the bar.
-pub const NEWS: &str = "data-news";
-/// The attribute of its button.
-pub const SHOW: &str = "data-show-news";
+use crate::ui::marks::{NEWS, SHOW_NEWS};
 
 /// The empty bar, which `islands::live` fills.
 pub fn list_news() -> impl IntoView + use<> {
-    view! { <div class="list-news" data-news="" role="status"></div> }
+    view! { <div id=NEWS.name() class="list-news" role="status"></div> }
 }
 
 /// The content of the bar when `new` jobs are not on the page, or others left the list.
@@ -20,5 +16,5 @@ pub fn show_news(new: usize) -> impl IntoView + use<> {
         0 => "The list has changed".to_owned(),
         new => counted(new as u64, "new job", "new jobs"),
     };
-    view! { <button type="button" class="button button-primary" data-show-news="">{text} " · Show"</button> }
+    view! { <button id=SHOW_NEWS.name() type="button" class="button button-primary">{text} " · Show"</button> }
 }

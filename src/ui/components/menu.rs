@@ -3,6 +3,8 @@
 
 use leptos::prelude::*;
 
+use crate::ui::components::unmarked::unmarked;
+
 /// The button of a menu.
 pub struct MenuButton {
     pub class: &'static str,
@@ -14,7 +16,7 @@ pub struct MenuButton {
 /// `id` is the menu's, and unique on the page. `class` is for the element around button and menu.
 pub fn menu(id: &'static str, class: &'static str, button: MenuButton, content: impl IntoView) -> AnyView {
     let MenuButton { class: of_button, label, content: name } = button;
-    view! {
+    unmarked(view! {
         <div class=format!("with-menu {class}")>
             <button type="button" class=of_button popovertarget=id aria-label=label title=label>
                 {name}
@@ -23,6 +25,6 @@ pub fn menu(id: &'static str, class: &'static str, button: MenuButton, content: 
                 {content.into_view()}
             </div>
         </div>
-    }
+    })
     .into_any()
 }

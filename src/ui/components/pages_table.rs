@@ -4,8 +4,6 @@ mod controls;
 mod pager;
 mod rows;
 
-pub use self::rows::{ALL, PICKED};
-
 use leptos::either::EitherOf3;
 use leptos::prelude::*;
 

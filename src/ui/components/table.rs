@@ -21,3 +21,10 @@ pub fn table(name: &'static str, heads: &[&'static str], rows: impl IntoView) ->
     }
     .into_any()
 }
+
+/// A table of figures that scrolls sideways where it is wider than the screen. `name` is the accessible name of the scrolling part, which the keyboard
+/// reaches.
+pub fn wide(name: &'static str, table: impl IntoView) -> AnyView {
+    view! { <div class="wide-table" role="region" aria-label=name tabindex="0">{table.into_view()}</div> }
+        .into_any()
+}

@@ -5,8 +5,14 @@ use leptos::prelude::*;
 use leptos::tachys::html::InertElement;
 
 use crate::ui::clock;
+use crate::ui::marks::TIME;
 use model::day::Day;
 use model::time::Timestamp;
+
+/// The forms of [`TIME`]: those of [`ago`], [`ahead`] and [`elapsed`].
+pub const PAST: &str = "past";
+pub const AHEAD: &str = "ahead";
+pub const ELAPSED: &str = "elapsed";
 
 /// Times further away than this are dates, in seconds.
 const WEEK: i64 = 7 * 86_400;
@@ -14,12 +20,12 @@ const WEEK: i64 = 7 * 86_400;
 /// A past time: `3 min ago`.
 pub fn ago(at: Timestamp) -> InertElement {
     let text = age(at, clock::now()).unwrap_or_else(|| date(at));
-    time(at, r#" data-age="""#, &text)
+    time(at, Some(PAST), &text)
 }
 
 /// How long something has lasted: `for 3 days`, and after a week `since Nov 21, 2026`.
 pub fn lasting(at: Timestamp) -> InertElement {
-    time(at, "", &lasting_text(at, clock::now()))
+    time(at, None, &lasting_text(at, clock::now()))
 }
 
 fn lasting_text(at: Timestamp, now: Timestamp) -> String {
@@ -35,24 +41,25 @@ fn lasting_text(at: Timestamp, now: Timestamp) -> String {
 /// A future time: `in 3 min`.
 pub fn ahead(at: Timestamp) -> InertElement {
     let text = wait(at, clock::now()).unwrap_or_else(|| date(at));
-    time(at, r#" data-ahead="""#, &text)
+    time(at, Some(AHEAD), &text)
 }
 
 /// As [`ago`], in the shortest form: `9m`. A part of a row: [`SHORT`] matches it.
 pub fn short_age(at: Timestamp) -> InertElement {
-    time(at, "", &short(at, clock::now()))
+    time(at, None, &short(at, clock::now()))
 }
 
-/// `attribute`: what says how the browser replaces the text.
-fn time(at: Timestamp, attribute: &'static str, text: &str) -> InertElement {
+/// `form`: that of the text by which the browser replaces it.
+fn time(at: Timestamp, form: Option<&'static str>, text: &str) -> InertElement {
     let title = full(at);
-    InertElement::new(format!(r#"<time datetime="{at}"{attribute} title="{title}">{text}</time>"#))
+    let form = form.map(|form| format!(r#" {}="{form}""#, TIME.name())).unwrap_or_default();
+    InertElement::new(format!(r#"<time datetime="{at}"{form} title="{title}">{text}</time>"#))
 }
 
 /// The time since `at`, which keeps counting. Screen readers do not announce each step.
 pub fn elapsed(at: Timestamp) -> impl IntoView + use<> {
     let millis = clock::now().as_millis() - at.as_millis();
-    view! { <time role="timer" datetime=at.to_string() data-elapsed="">{duration(millis)}</time> }
+    view! { <time role="timer" datetime=at.to_string() {..TIME.is(ELAPSED)}>{duration(millis)}</time> }
 }
 
 /// A duration: seconds up to two minutes, else in two units: `4 min 20 s`.

@@ -6,72 +6,63 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
-use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::{HtmlInputElement, SubmitEvent};
+use leptos::web_sys::SubmitEvent;
 
-use crate::ui::islands::drafts::{Draft, DraftStart};
-use crate::ui::islands::live::forms;
-use crate::ui::islands::{browser, picked, sending};
+use crate::ui::islands::browser;
+use crate::ui::islands::prompt_form::{FormStart, Handlers, PromptForm, around};
+use crate::ui::islands::selection::picked;
+use crate::ui::marks::{PROMPT_FIELD, VALUES_FIELD};
 use api::batches::{PrepareBatch, UseTemplate};
 use model::batch::BatchPrompt;
 
-/// The ids of the fields with the prompt template and with the values.
-pub const PROMPT: &str = "prompt";
-pub const VALUES: &str = "values";
+/// The keys of the drafts of its two texts.
+pub const TEXT_DRAFT: &str = "batch";
+const VALUES_DRAFT: &str = "batch-values";
 
-/// `goes_first`: whether the texts in the URL take precedence over a draft. `children` are the form.
+/// `children` are the form.
 #[island]
-pub fn BatchForm(project: String, goes_first: bool, children: Children) -> impl IntoView {
-    if browser::IS_HERE {
-        begin(&project, goes_first);
+pub fn BatchForm(start: FormStart, children: Children) -> impl IntoView {
+    let values = FormStart { job: Some(VALUES_DRAFT.to_owned()), ..start.clone() };
+    let form = PromptForm::new(start, PROMPT_FIELD.name());
+    let handlers = if browser::IS_HERE { Some(begin(form, values)) } else { None };
+    around(form, "", handlers, children)
+}
+
+fn begin(form: PromptForm, values: FormStart) -> Handlers {
+    form.begin();
+    form.begin_beside(PromptForm::new(values, VALUES_FIELD.name()));
+    Handlers { submit: submitted, click: |_, _| {} }
+}
+
+fn submitted(form: PromptForm, event: SubmitEvent) {
+    let action = event.submitter().and_then(|button| button.get_attribute("formaction"));
+    if action.as_deref() == Some(UseTemplate::PATH) {
+        return use_template(form, &event);
     }
-    children()
-}
-
-fn begin(project: &str, goes_first: bool) {
-    let start = DraftStart { goes_first, ..DraftStart::default() };
-    let draft = |name: &str, field: &str| Draft::of(project, Some(name), field, &start);
-    let (Some(text), Some(values)) = (draft("batch", PROMPT), draft("batch-values", VALUES)) else { return };
-    listen_for_template(&text);
-    let picked = picked::key(project);
-    sending::listen(
-        PrepareBatch::PATH,
-        &text,
-        || true,
-        move |_, redirect| {
-            values.sent();
-            // The pages that were chosen for this batch.
-            browser::store_for_tab(&picked, "");
-            browser::go(&redirect.unwrap_or_default());
-        },
-    );
-}
-
-/// Posts the form on *Use template*, and shows the resulting prompt.
-fn listen_for_template(text: &Draft) {
-    let draft = text.clone();
-    browser::on(text.form(), "submit", move |event: SubmitEvent| {
-        let action = event.submitter().and_then(|button| button.get_attribute("formaction"));
-        if action.as_deref() != Some(UseTemplate::PATH) {
-            return;
-        }
-        event.prevent_default();
-        let Some(fields) = browser::fields(draft.form(), &event) else { return };
-        let draft = draft.clone();
-        spawn_local(async move {
-            match browser::post(UseTemplate::PATH, &fields).await.result {
-                Ok(prompt) => show(&draft, &prompt),
-                Err(error) => forms::refused(draft.form(), &error),
-            }
-        });
+    let Some(attempt) = form.attempt(&event) else { return };
+    spawn_local(async move {
+        let Some(sent) = attempt.send(PrepareBatch::PATH).await else { return };
+        // The pages that were chosen for this batch.
+        browser::store_for_tab(&picked::key(&form.project()), "");
+        browser::go(&sent.redirect.unwrap_or_default());
     });
 }
 
-fn show(draft: &Draft, prompt: &BatchPrompt) {
-    forms::problem(draft.form(), None);
-    let field = browser::find_in(draft.form(), "input[name=template_id]");
-    if let Some(field) = field.and_then(|field| field.dyn_into::<HtmlInputElement>().ok()) {
-        field.set_value(prompt.template.as_ref().map(|id| id.as_str()).unwrap_or_default());
-    }
-    draft.fill(&prompt.text, "");
+/// Posts the form on *Use template*, and shows the resulting prompt, unless another template is used meanwhile.
+fn use_template(form: PromptForm, event: &SubmitEvent) {
+    event.prevent_default();
+    let Some(fields) = form.fields(event.submitter().as_ref()) else { return };
+    let pick = browser::random_id();
+    form.picked.set(pick.clone());
+    spawn_local(async move {
+        let result = browser::post::<BatchPrompt>(UseTemplate::PATH, &fields).await.result;
+        if form.picked.try_get_untracked() != Some(pick) {
+            return;
+        }
+        form.show_problem(result.as_ref().err());
+        if let Ok(prompt) = result {
+            let template = prompt.template.as_ref().map(|id| id.as_str()).unwrap_or_default();
+            form.fill(&prompt.text, template);
+        }
+    });
 }

@@ -13,20 +13,20 @@ const MOST: u32 = 99;
 #[island]
 pub fn Bell(project: String, unread: u32, is_here: bool) -> impl IntoView {
     let latest = LiveState::here().map(|live| live.unread);
-    let unread = Signal::derive(move || match is_here {
+    let unread = move || match is_here {
         true => 0,
         false => latest.and_then(|latest| latest.get()).unwrap_or(unread),
-    });
+    };
     view! {
         <a
             class="quiet bell"
             href=links::notifications(&project, false)
-            title=move || label(unread.get())
-            aria-label=move || label(unread.get())
+            title=move || label(unread())
+            aria-label=move || label(unread())
             aria-current=is_here.then_some("page")
         >
             {icon(icon::BELL)}
-            <span class="bell-count" aria-hidden="true">{move || text(unread.get())}</span>
+            <span class="bell-count" aria-hidden="true">{move || text(unread())}</span>
         </a>
     }
 }

@@ -1,21 +1,53 @@
 //! Wrappers of DOM APIs. On the server an island only renders its children: see [`IS_HERE`].
 
 mod fetch;
+mod history;
 mod keys;
 mod local;
+mod look;
+mod notifications;
+pub mod on_demand;
 mod present;
+mod storage;
 mod typing;
 
 pub use fetch::*;
+pub use history::*;
 pub use keys::*;
 pub use local::*;
+pub use look::*;
+pub use notifications::*;
 pub use present::*;
+pub use storage::*;
 pub use typing::*;
+
+use leptos::prelude::Effect;
 
 use model::error::AppError;
 
 /// Whether this is the WebAssembly build. The server must not call anything else in this module.
 pub const IS_HERE: bool = cfg!(feature = "hydrate");
+
+/// The attribute of the document if the person has switched off the shortcuts of a single key.
+pub const NO_SHORTCUTS: &str = "data-no-shortcuts";
+
+/// An event handler for a view. The server compiles it to nothing.
+pub fn handler<E>(action: impl Fn(E) + 'static) -> impl Fn(E) + 'static {
+    move |event| {
+        if IS_HERE {
+            action(event);
+        }
+    }
+}
+
+/// Runs `action` now and after each change of a signal that it reads. One function for all of them: each `Effect::new` is 0.4 KB.
+pub fn effect(action: impl Fn() + 'static) {
+    run(Box::new(action));
+}
+
+fn run(action: Box<dyn Fn()>) {
+    Effect::new(action);
+}
 
 /// The response of a server function.
 pub struct Reply<T> {

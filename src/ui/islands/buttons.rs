@@ -1,30 +1,29 @@
-//! Buttons that need JavaScript: theme, notifications, list of shortcuts, copying a text. Also removes this browser's
+//! Scripts the DOM: buttons that need JavaScript: theme, notifications, list of shortcuts, copying a text. Also removes this browser's
 //! drafts on sign-out. Buttons that need a [`super::live::LiveState`] do nothing without one.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::{Element, Event};
+use leptos::web_sys::{Element, Event, HtmlInputElement};
 
 use crate::ui::islands::live::LiveState;
-use crate::ui::islands::{browser, drafts, shortcuts};
+use crate::ui::islands::{browser, prompt_form, shortcuts};
+use crate::ui::marks::{self, SHORTCUTS, SIGN_OUT, THEME_FORM};
 
 /// Attribute with one of the following values.
 pub const BUTTON: &str = "data-button";
 pub const THEME: &str = "theme";
-/// Attribute of the form with the field `theme`.
-pub const THEME_FORM: &str = "data-theme-form";
 pub const DENSITY: &str = "density";
 pub const NOTIFY: &str = "notify";
 pub const HELP: &str = "help";
 /// Opens the command palette.
 pub const PALETTE: &str = "palette";
-/// Copies the text in its `data-copy`, behind the page's origin if it has `data-page`, and shows `data-done` in a toast.
+/// Copies the text in its `data-copy` and shows `data-done` in a toast.
 pub const COPY: &str = "copy";
+/// As [`COPY`], behind the page's origin.
+pub const COPY_URL: &str = "copy-url";
 /// Prints the page.
 pub const PRINT: &str = "print";
-/// Attribute of the sign-out form.
-pub const SIGN_OUT: &str = "data-sign-out";
 
 #[island]
 pub fn Buttons() -> impl IntoView {
@@ -36,14 +35,18 @@ pub fn Buttons() -> impl IntoView {
 fn listen(live: Option<LiveState>) {
     show_notify_state(live.as_ref());
     browser::on_window("submit", |event: Event| {
-        if browser::target(&event, &["[", SIGN_OUT, "]"].concat()).is_some() {
+        if browser::target(&event, &SIGN_OUT.selector()).is_some() {
             // The next user of this browser must not read them.
-            drafts::forget_all();
+            prompt_form::forget_all();
         }
     });
     browser::on_window("change", |event: Event| {
-        if let Some(form) = browser::target(&event, &["[", THEME_FORM, "]"].concat()) {
+        if let Some(form) = browser::target(&event, &THEME_FORM.selector()) {
             browser::choose_theme(&browser::value_of(&form.unchecked_into(), "theme"));
+        }
+        let check = browser::target(&event, &SHORTCUTS.selector());
+        if let Some(check) = check.and_then(|check| check.dyn_into::<HtmlInputElement>().ok()) {
+            browser::choose_shortcuts(check.checked());
         }
     });
     browser::on_window("click", move |event: Event| {
@@ -53,7 +56,7 @@ fn listen(live: Option<LiveState>) {
             (Some(DENSITY), _) => browser::toggle_density(),
             (Some(HELP), _) => shortcuts::open_help(),
             (Some(PRINT), _) => browser::print(),
-            (Some(COPY), live) => copy(&button, live.as_ref()),
+            (Some(kind @ (COPY | COPY_URL)), live) => copy(&button, kind == COPY_URL, live.as_ref()),
             (Some(NOTIFY), Some(live)) => {
                 let live = live.clone();
                 spawn_local(async move {
@@ -67,10 +70,10 @@ fn listen(live: Option<LiveState>) {
     });
 }
 
-fn copy(button: &Element, live: Option<&LiveState>) {
+fn copy(button: &Element, is_url: bool, live: Option<&LiveState>) {
     let text = button.get_attribute("data-copy").unwrap_or_default();
-    let origin = if button.has_attribute("data-page") { browser::origin() } else { String::new() };
-    let is_copied = browser::copy(&(origin + &text));
+    let before = if is_url { browser::origin() } else { String::new() };
+    let is_copied = browser::copy(&(before + &text));
     let done = button.get_attribute("data-done").filter(|_| is_copied);
     if let Some(live) = live {
         let message = done.as_deref().unwrap_or("This browser blocks copying. Select the text and copy it");
@@ -81,7 +84,7 @@ fn copy(button: &Element, live: Option<&LiveState>) {
 /// Shows whether notifications are on.
 fn show_notify_state(live: Option<&LiveState>) {
     let is_enabled = live.is_some_and(|live| live.notifications.are_enabled());
-    if let Some(button) = browser::find("[data-button=notify]") {
+    if let Some(button) = marks::NOTIFY.element() {
         browser::set(&button, "aria-pressed", Some(if is_enabled { "true" } else { "false" }));
     }
 }

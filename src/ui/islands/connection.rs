@@ -14,25 +14,31 @@ pub fn ConnectionProblem() -> impl IntoView {
     let region = NodeRef::<html::Div>::new();
     if let Some(live) = LiveState::here() {
         let problem = live.problem;
-        region.on_load(move |region| {
-            mount_to(region.into(), move || move || problem.read().as_ref().map(notice)).forget();
+        browser::effect(move || {
+            if let Some(region) = region.get() {
+                mount_to(region.into(), move || move || problem.read().as_ref().map(notice)).forget();
+            }
         });
     }
     view! { <div node_ref=region role="status"></div> }
 }
 
 fn notice(error: &AppError) -> impl IntoView + use<> {
-    let (text, sign_in) = match error.code {
+    let (text, next) = match error.code {
         ErrorCode::Unauthenticated => {
-            ("Your session has ended. What you are writing is saved in this browser.", true)
+            ("Your session has ended. What you are writing is saved in this browser.", Some("Sign in again"))
         }
+        // The page is of another person.
+        ErrorCode::Conflict => (error.message.as_str(), Some("Reload")),
+        // It could not be refreshed.
+        ErrorCode::Busy => (error.message.as_str(), Some("Try again")),
         ErrorCode::Unreachable if !browser::is_online() => {
-            ("You are offline: Docket cannot be reached. What you write is saved in this browser.", false)
+            ("You are offline: Docket cannot be reached. What you write is saved in this browser.", None)
         }
-        ErrorCode::Unreachable => ("Docket cannot be reached. What you see may be old. Trying again.", false),
-        _ => ("This page could not be updated. What you see may be old. Trying again.", false),
+        ErrorCode::Unreachable => ("Docket cannot be reached. What you see may be old. Trying again.", None),
+        _ => ("This page could not be updated. What you see may be old. Trying again.", None),
     };
     // Reloads the page. Sign-in returns here.
-    let link = sign_in.then(|| view! { <a href="">"Sign in again"</a> });
-    view! { <div class="notice notice-warn">{icon(icon::QUESTION)} <p>{text} " " {link}</p></div> }
+    let link = next.map(|next| view! { <a href="">{next}</a> });
+    view! { <div class="notice notice-warn">{icon(icon::QUESTION)} <p>{text.to_owned()} " " {link}</p></div> }
 }

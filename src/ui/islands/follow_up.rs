@@ -3,21 +3,17 @@
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
-use leptos::web_sys::MouseEvent;
+use leptos::task::spawn_local;
+use leptos::web_sys::{MouseEvent, SubmitEvent};
 use serde::Deserialize;
 
 use crate::ui::components::badge::delivery;
-use crate::ui::islands::drafts::{Draft, DraftStart};
 use crate::ui::islands::live::LiveState;
-use crate::ui::islands::{browser, json, sending};
+use crate::ui::islands::prompt_form::{FormStart, Handlers, PromptForm, around};
+use crate::ui::islands::{browser, json};
+use crate::ui::marks::{AGAIN, FOLLOW_UP_FIELD};
 use api::jobs::SendFollowUp;
 use model::job::DeliveryState;
-
-/// Attribute of a link in a message that copies the message's text into the field. Without JavaScript it leads to a page with
-/// the text in the field.
-pub const AGAIN: &str = "data-again";
-/// The id of the field.
-pub const FIELD: &str = "follow-up";
 
 /// The part of the response that is used here.
 #[derive(Deserialize)]
@@ -32,40 +28,41 @@ struct SentFollowUp {
 
 /// `children` are the form.
 #[island]
-pub fn FollowUp(project: String, job: String, draft: DraftStart, children: Children) -> impl IntoView {
-    if browser::IS_HERE {
-        begin(&project, &job, &draft);
-    }
-    children()
+pub fn FollowUp(start: FormStart, children: Children) -> impl IntoView {
+    let form = PromptForm::new(start, FOLLOW_UP_FIELD.name());
+    let handlers = if browser::IS_HERE { Some(begin(form)) } else { None };
+    around(form, "follow-up", handlers, children)
 }
 
-fn begin(project: &str, job: &str, start: &DraftStart) {
-    let Some(draft) = Draft::of(project, Some(job), FIELD, start) else { return };
+fn begin(form: PromptForm) -> Handlers {
+    form.begin();
     let live = LiveState::here();
     if let Some(live) = &live {
-        sending::update_choice(live, &draft, |budgets| budgets.follow_ups);
+        PromptForm::update_choice(live, |budgets| budgets.follow_ups);
     }
-    sending::listen(
-        SendFollowUp::PATH,
-        &draft,
-        || true,
-        move |text, _| {
-            let Some(live) = &live else { return browser::go(&browser::here()) };
-            let sent = json::from_str::<Sent>(&text).ok();
-            if let Some(state) = sent.and_then(|job| job.follow_ups.last().map(|sent| sent.state)) {
-                live.toasts.announce("Follow-up:", delivery(state).1);
-            }
-            live.refresh_now();
-        },
-    );
-    browser::on_window("click", move |event: MouseEvent| again(&event, &draft));
+    browser::on_window("click", move |event: MouseEvent| again(&event, form));
+    Handlers { submit: submitted, click: |_, _| {} }
+}
+
+fn submitted(form: PromptForm, event: SubmitEvent) {
+    let Some(attempt) = form.attempt(&event) else { return };
+    let live = LiveState::here();
+    spawn_local(async move {
+        let Some(sent) = attempt.send(SendFollowUp::PATH).await else { return };
+        let Some(live) = live else { return browser::go(&browser::here()) };
+        let job = json::from_str::<Sent>(&sent.text).ok();
+        if let Some(state) = job.and_then(|job| job.follow_ups.last().map(|sent| sent.state)) {
+            live.toasts.announce("Follow-up:", delivery(state).1);
+        }
+        live.refresh_now();
+    });
 }
 
 /// Copies the text of a clicked [`AGAIN`] link into the field.
-fn again(event: &MouseEvent, draft: &Draft) {
-    let link = browser::target(event, &["a[", AGAIN, "]"].concat()).filter(|_| browser::is_plain(event));
-    if let Some(text) = link.and_then(|link| link.get_attribute(AGAIN)) {
+fn again(event: &MouseEvent, form: PromptForm) {
+    let link = browser::target(event, &AGAIN.selector()).filter(|_| browser::is_plain(event));
+    if let Some(text) = link.and_then(|link| AGAIN.of(&link)) {
         event.prevent_default();
-        draft.fill(&text, "");
+        form.fill(&text, "");
     }
 }

@@ -1,6 +1,6 @@
-//! Follows links and GET forms that lead to the same page with other filters, without leaving the page. Fetches the page at the
+//! Scripts the DOM: follows links and GET forms that lead to the same page with other filters, without leaving the page. Fetches the page at the
 //! new URL and merges its region; if that fails, the browser loads the page itself, unless it is offline. Scroll position and focus stay. The URL is updated, and Back restores the filters with the
-//! scroll position. Expects an element [`ID`] with `data-region` among its children, and in it an element [`PROBLEM`].
+//! scroll position. Expects an element [`REPORT`] with `data-region` among its children, and in it an element [`REPORT_PROBLEM`].
 
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
@@ -8,60 +8,48 @@ use leptos::web_sys::{Element, HtmlInputElement, MouseEvent, SubmitEvent};
 
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::pages_table::{FOLDER, HEADING, POSITION};
+use crate::ui::islands::browser;
 use crate::ui::islands::live::{LiveState, forms};
-use crate::ui::islands::{browser, morph};
+use crate::ui::islands::morph;
+use crate::ui::marks::{REPORT, REPORT_PROBLEM};
 use model::analytics::query::DAYS;
 use model::error::AppError;
-
-/// The id of the region.
-pub const ID: &str = "report";
-const REGION: &str = "#report";
-/// The id of the element for an error.
-pub const PROBLEM: &str = "report-problem";
 
 /// `children` are the page as the server rendered it.
 #[island]
 pub fn InPlace(children: Children) -> impl IntoView {
-    if browser::IS_HERE
-        && let (Some(live), Some(region)) = (LiveState::here(), browser::by_id(ID))
-    {
-        listen(&live, &region);
+    let live = LiveState::here();
+    if let Some(live) = &live {
+        let state = live.clone();
+        live.on_history(move |scroll| show(&state, None, scroll));
     }
-    children()
+    view! {
+        <div on:click=LiveState::handler(&live, clicked) on:submit=LiveState::handler(&live, submitted)>
+            {children()}
+        </div>
+    }
 }
 
-fn listen(live: &LiveState, region: &Element) {
-    let state = live.clone();
-    browser::on(region, "click", move |event: MouseEvent| {
-        let link = browser::target(&event, "a[href]:not([download])").filter(|_| browser::is_plain(&event));
-        let Some(link) = link else { return };
-        if let Some(href) = link.get_attribute("href").filter(|href| is_here(href)) {
-            event.prevent_default();
-            open(&state, &href);
-            // The previous or next page of the table.
-            if link.has_attribute("rel") {
-                browser::scroll_to(HEADING);
-            }
-        }
-    });
-    let state = live.clone();
-    browser::on(region, "submit", move |event: SubmitEvent| {
-        let Some(form) = browser::submitted(&event).filter(|form| form.method() == "get") else { return };
-        let action = form.get_attribute("action").unwrap_or_default();
-        let Some(fields) = browser::fields(&form, &event).filter(|_| is_here(&action)) else { return };
+fn clicked(live: &LiveState, event: &MouseEvent) {
+    let link = browser::target(event, "a[href]:not([download])").filter(|_| browser::is_plain(event));
+    let Some(link) = link else { return };
+    if let Some(href) = link.get_attribute("href").filter(|href| browser::is_here(href)) {
         event.prevent_default();
-        let fields = with_url(&form, &fields, &state.url());
-        open(&state, &forms::with_given(&action, &fields));
-    });
-    let state = live.clone();
-    live.on_history(move |scroll| show(&state, None, scroll));
+        open(live, &href);
+        // The previous or next page of the table.
+        if link.has_attribute("rel") {
+            browser::scroll_to(HEADING);
+        }
+    }
 }
 
-/// Whether a URL is of this page, with any filters.
-fn is_here(href: &str) -> bool {
-    let here = browser::here();
-    let path = here.split('?').next().unwrap_or_default();
-    href.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('?'))
+fn submitted(live: &LiveState, event: &SubmitEvent) {
+    let Some(form) = browser::submitted(event).filter(|form| form.method() == "get") else { return };
+    let action = form.get_attribute("action").unwrap_or_default();
+    let Some(fields) = browser::fields(&form, event).filter(|_| browser::is_here(&action)) else { return };
+    event.prevent_default();
+    let fields = with_url(&form, &fields, &live.url());
+    open(live, &forms::with_given(&action, &fields));
 }
 
 /// The visible ones of a form's `fields`, and all other fields from `url`. The form's hidden fields are for browsers
@@ -104,7 +92,7 @@ fn show(live: &LiveState, before: Option<String>, scroll: Option<f64>) {
     let here = browser::here();
     browser::close_popovers(|_| true);
     let fields = Field::all();
-    live.show_address(REGION, move |shown| match shown {
+    live.show_address(REPORT.element(), move |shown| match shown {
         Ok(()) => {
             fields.iter().for_each(Field::show_filter);
             if let Some(before) = before {
@@ -128,7 +116,8 @@ struct Field {
 
 impl Field {
     fn all() -> Vec<Self> {
-        let inputs = browser::all("#report form[method=get] input:not([type=hidden])").into_iter();
+        let of_report = |report| browser::all_in(&report, "form[method=get] input:not([type=hidden])");
+        let inputs = REPORT.element().map(of_report).unwrap_or_default().into_iter();
         let inputs = inputs.filter_map(|input| input.dyn_into::<HtmlInputElement>().ok());
         inputs.map(|input| Self { text: input.value(), input }).collect()
     }
@@ -157,9 +146,9 @@ fn restore_focus(before: &str, here: &str) {
 
 fn fail(error: &AppError, here: &str) {
     let href = here.to_owned();
-    morph::show(PROBLEM, || {
+    morph::show(REPORT_PROBLEM.name(), || {
         let again = view! { <a class="button" href=href>"Try again"</a> };
         notice(Tone::Bad, view! { <p>{error.message.clone()}</p> {again} })
     });
-    browser::scroll_to(PROBLEM);
+    browser::scroll_to(REPORT_PROBLEM.name());
 }

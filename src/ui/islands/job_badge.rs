@@ -14,7 +14,6 @@ pub fn JobStatusBadge(status: ShownStatus) -> impl IntoView {
         jobs.watch(&status);
     }
     let id = status.id.to_string();
-    let current =
-        Memo::new(move |_| jobs.and_then(|jobs| jobs.status(&status.id)).unwrap_or_else(|| status.clone()));
+    let current = move || jobs.and_then(|jobs| jobs.status(&status.id)).unwrap_or_else(|| status.clone());
     badge(current, Some(id))
 }

@@ -1,81 +1,131 @@
-//! The form for a new job: drafts, templates, detected pages, similar jobs, cost, and sending. The server renders it
-//! (`pages::new_job`).
+//! The form for a new job. The server renders it (`pages::new_job`). What it needs only once somebody types is in the part that is loaded on demand
+//! ([`part`]): templates, detected pages, similar jobs and suggestions. Without that part, the form sends what is typed.
 
+mod detect;
+mod part;
 mod pick;
 mod similar;
-
-use std::cell::RefCell;
-use std::rc::Rc;
+mod suggestions;
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
+use leptos::web_sys::{HtmlFormElement, MouseEvent, SubmitEvent};
 
 use crate::ui::components::cost;
-use crate::ui::islands::drafts::{Draft, DraftStart};
+use crate::ui::islands::browser::on_demand::{self, Loading};
 use crate::ui::islands::live::LiveState;
-use crate::ui::islands::{browser, morph, sending};
-use api::job_pages::MentionedPages;
+use crate::ui::islands::prompt_form::{Attempt, FormStart, Handlers, PromptForm, Values, around};
+use crate::ui::islands::{browser, morph};
+use crate::ui::marks::{COST, FILLING, PICKS, PROMPT_FIELD, REMOVE_TEMPLATE};
 use api::jobs::CreateJob;
-use model::page_path::words_with_a_path;
-use similar::Similar;
+use model::error::AppError;
 
-pub use pick::{FILL, FILLING, INSERT, PICK, PICKS, REMOVE, REPLACE, TEMPLATE, TEMPLATE_CONFIRMATION};
-pub use similar::{SEND_ANYWAY, SIMILAR, SIMILAR_CONFIRMATION};
+pub use detect::detected;
 
-/// The id of the field with the prompt.
-pub const PROMPT: &str = "prompt";
-/// The id of the element with the pages detected in the prompt.
-pub const DETECTED: &str = "detected";
-/// The id of the element with the cost of the job.
-pub const COST: &str = "cost";
+/// The name of a field for a placeholder begins with this: a field with the name of a property of forms, such as `method`, would hide that property.
+pub const VALUE_PREFIX: &str = "value.";
+
+/// Shown if the part cannot be loaded, and a value of a template is not in the prompt.
+const NOT_FILLED_IN: &str =
+    "The fields of the template could not be filled in. Choose “Fill in the prompt”, then start the job.";
 
 /// `children` are the form and the templates beside it.
 #[island]
-pub fn JobForm(project: String, draft: DraftStart, children: Children) -> impl IntoView {
-    if browser::IS_HERE {
-        begin(&project, &draft);
-    }
-    children()
+pub fn JobForm(start: FormStart, children: Children) -> impl IntoView {
+    let form = PromptForm::new(start, PROMPT_FIELD.name());
+    let handlers = if browser::IS_HERE { Some(begin(form)) } else { None };
+    around(form, "columns", handlers, children)
 }
 
-fn begin(project: &str, start: &DraftStart) {
-    let Some(draft) = Draft::of(project, None, PROMPT, start) else { return };
-    draft.go_to_end();
-    let similar = Similar::new(project, &draft);
-    sending::listen(
-        CreateJob::PATH,
-        &draft,
-        move || similar.may_be_sent(),
-        |_, redirect| browser::go(&redirect.unwrap_or_else(browser::here)),
-    );
-    pick::listen(&draft);
+fn begin(form: PromptForm) -> Handlers {
+    form.begin();
     if let Some(live) = LiveState::here() {
-        sending::update_choice(&live, &draft, |budgets| budgets.creates);
-        live.on_budgets(|budgets| morph::show(COST, || cost::sentence(budgets.creates)));
+        PromptForm::update_choice(&live, |budgets| budgets.creates);
+        live.on_budgets(|budgets| morph::show(COST.name(), || cost::sentence(budgets.creates)));
     }
-    let (project, text, found) = (project.to_owned(), draft.clone(), Rc::new(RefCell::new(String::new())));
-    draft.on_pause(move || {
-        let now = words_with_a_path(&text.text());
-        if now != found.replace(now.clone()) {
-            spawn_local(detect(project.clone(), found.clone(), now));
+    browser::effect(move || {
+        // A text that was there when the page was opened.
+        if form.pauses.get() > 0 && !form.text.with_untracked(String::is_empty) {
+            on_demand::load();
+        }
+    });
+    browser::effect(move || {
+        if on_demand::loading() == Loading::Done {
+            spawn_local(async move {
+                start_part(form).await;
+            });
+        }
+    });
+    Handlers { submit: submitted, click: clicked }
+}
+
+/// Loads the part and starts it. Returns whether it is there.
+async fn start_part(form: PromptForm) -> bool {
+    on_demand::loaded().await && part::start(form).await.is_ok()
+}
+
+fn submitted(form: PromptForm, event: SubmitEvent) {
+    if browser::target(&event, &FILLING.selector()).is_some() {
+        return fill_in(form, &event);
+    }
+    if let Some(attempt) = form.attempt(&event) {
+        spawn_local(send(form, attempt));
+    }
+}
+
+async fn send(form: PromptForm, attempt: Attempt) {
+    let is_there = start_part(form).await;
+    let attempt = match form.values.get_value() {
+        Values::Typed if !is_there => return attempt.end(Some(&AppError::bad_input(NOT_FILLED_IN))),
+        Values::Applied => {
+            // Only values that were typed before the part was there are missing in the attempt.
+            form.values.set_value(Values::None);
+            attempt.again()
+        }
+        _ => Some(attempt),
+    };
+    let Some(attempt) = attempt else { return };
+    let check = form.check.get_value();
+    if let Some(check) = check
+        && !check(attempt.written(), attempt.pressed()).await
+    {
+        return attempt.end(None);
+    }
+    if let Some(sent) = attempt.send(CreateJob::PATH).await {
+        browser::go(&sent.redirect.unwrap_or_else(browser::here));
+    }
+}
+
+/// The form of a template was submitted. With the part, the prompt already contains the values.
+fn fill_in(form: PromptForm, event: &SubmitEvent) {
+    event.prevent_default();
+    let fields: Option<HtmlFormElement> = browser::submitted(event);
+    spawn_local(async move {
+        if start_part(form).await {
+            form.focus();
+        } else if let Some(fields) = fields {
+            // As without JavaScript; the draft stays in this browser.
+            let _ = fields.submit();
         }
     });
 }
 
-/// Shows the pages of the project that the words `now` mention, unless `found` changed meanwhile.
-async fn detect(project: String, found: Rc<RefCell<String>>, now: String) {
-    let fields = browser::fields_of(&[("project", &project), ("prompt", &now)]);
-    let known = match now.as_str() {
-        "" => Vec::new(),
-        _ => browser::post(MentionedPages::PATH, &fields).await.result.unwrap_or_default(),
-    };
-    if let Some(element) = browser::by_id(DETECTED).filter(|_| *found.borrow() == now) {
-        browser::set_text(&element, &detected(&known));
+fn clicked(form: PromptForm, event: MouseEvent) {
+    if browser::target(&event, &REMOVE_TEMPLATE.selector()).is_some() {
+        event.prevent_default();
+        return form.forget_template();
     }
-}
-
-/// A sentence with the pages that the prompt mentions; empty without any.
-pub fn detected(pages: &[String]) -> String {
-    if pages.is_empty() { String::new() } else { ["Detected in prompt: ", &pages.join(", ")].concat() }
+    let link = browser::target(&event, &[&PICKS.selector(), " a"].concat());
+    let url = link.filter(|_| browser::is_plain(&event)).and_then(|link| link.get_attribute("href"));
+    if let Some(url) = url {
+        event.prevent_default();
+        form.picked.set(url.clone());
+        spawn_local(async move {
+            // As without JavaScript; the draft stays in this browser.
+            if !start_part(form).await && form.picked.get_untracked() == url {
+                browser::go(&url);
+            }
+        });
+    }
 }

@@ -15,7 +15,6 @@ mod refresh;
 mod statuses;
 mod title;
 
-use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -65,18 +64,29 @@ pub struct Shared {
     pub jobs: JobStates,
     /// How many jobs finished while the page was not visible and focused.
     unseen: RwSignal<u32>,
-    beats: Cell<u32>,
-    /// As the page was when it was searched last.
-    regions: Cell<Regions>,
-    /// Whether the page has changed since it was searched.
-    has_changed: Cell<bool>,
-    is_fetching: Cell<bool>,
-    requested_at: Cell<Timestamp>,
-    refreshing: Cell<refresh::Progress>,
+    pace: StoredValue<Pace>,
     /// The URL whose content the page shows, or is loading.
-    url: RefCell<String>,
+    url: StoredValue<String>,
+    /// How often the server's elements were merged into the page.
+    pub merges: RwSignal<u32>,
     /// The islands that a refresh inserted, with the owners of their signals.
-    inserted: RefCell<Vec<(Element, Owner)>>,
+    inserted: StoredValue<Vec<(SendWrapper<Element>, Owner)>>,
+}
+
+/// What was fetched, and when.
+#[derive(Clone, Copy)]
+struct Pace {
+    beats: u32,
+    /// As the page was when it was searched last.
+    regions: Regions,
+    /// Whether the page has changed since it was searched.
+    has_changed: bool,
+    is_fetching: bool,
+    requested_at: Timestamp,
+    refreshing: refresh::Progress,
+    failures: refresh::Failures,
+    /// The refresh that waits until an open menu is closed, or until a while after a failure.
+    postponed: Option<Reason>,
 }
 
 /// How the regions of the page are kept current.
@@ -99,9 +109,9 @@ pub fn Live(project: String, children: Children) -> impl IntoView {
     children()
 }
 
-fn set_busy(selector: &str, is_busy: bool) {
-    if let Some(element) = browser::find(selector) {
-        browser::set(&element, "aria-busy", is_busy.then_some("true"));
+fn set_busy(element: Option<&Element>, is_busy: bool) {
+    if let Some(element) = element {
+        browser::set(element, "aria-busy", is_busy.then_some("true"));
     }
 }
 
@@ -124,20 +134,35 @@ impl LiveState {
             problem: RwSignal::new(None),
             jobs: JobStates::default(),
             unseen: RwSignal::new(0),
-            beats: Cell::new(0),
-            regions: Cell::default(),
-            has_changed: Cell::new(true),
-            is_fetching: Cell::new(false),
-            requested_at: Cell::new(browser::now()),
-            refreshing: Cell::default(),
-            url: RefCell::new(browser::loaded_url()),
-            inserted: RefCell::default(),
+            pace: StoredValue::new(Pace {
+                beats: 0,
+                regions: Regions::default(),
+                has_changed: true,
+                is_fetching: false,
+                requested_at: browser::now(),
+                refreshing: refresh::Progress::Idle,
+                failures: refresh::Failures::default(),
+                postponed: None,
+            }),
+            url: StoredValue::new(browser::loaded_url()),
+            merges: RwSignal::new(0),
+            inserted: StoredValue::new(Vec::new()),
         })))
     }
 
     /// The state of the enclosing [`Live`].
     pub fn here() -> Option<Self> {
         if browser::IS_HERE { use_context() } else { None }
+    }
+
+    /// An event handler for a view, which needs the state.
+    pub fn handler<E: 'static>(live: &Option<Self>, action: fn(&Self, &E)) -> impl Fn(E) + use<E> {
+        let live = live.clone();
+        browser::handler(move |event| {
+            if let Some(live) = &live {
+                action(live, &event);
+            }
+        })
     }
 
     pub fn project(&self) -> &str {
@@ -147,7 +172,7 @@ impl LiveState {
     /// Calls `action` with the budgets after every fetch.
     pub fn on_budgets(&self, action: impl Fn(&Budgets) + 'static) {
         let budgets = self.budgets;
-        Effect::new(move || {
+        browser::effect(move || {
             if let Some(budgets) = &*budgets.read() {
                 action(budgets);
             }
@@ -168,7 +193,7 @@ impl LiveState {
 
     /// The URL whose content the page shows, or is loading.
     pub fn url(&self) -> String {
-        self.url.borrow().clone()
+        self.url.get_value()
     }
 
     /// Changes the URL in place: the caller shows its content.
@@ -176,13 +201,13 @@ impl LiveState {
         if self.url() != url {
             browser::push_url(url);
         }
-        self.url.replace(browser::here());
+        self.url.set_value(browser::here());
     }
 
     /// As [`Self::go_to`], in place of the current entry of the browser's history.
     pub fn change_to(&self, url: &str) {
         browser::replace_url(url);
-        self.url.replace(browser::here());
+        self.url.set_value(browser::here());
     }
 
     /// Calls `show` with the stored scroll position whenever Back or Forward changes the URL, and at once if one of them did
@@ -201,25 +226,27 @@ impl LiveState {
 
     /// Whether the URL, apart from its fragment, is another than that of the content.
     fn comes_back(&self) -> bool {
-        let here = browser::here();
-        self.url.replace(here.clone()) != here
+        let (here, before) = (browser::here(), self.url());
+        self.url.set_value(here.clone());
+        before != here
     }
 
     /// Replaces all regions with those of the page at the URL, and calls `done`, with an error if the server cannot be reached.
-    /// Meanwhile the element `busy`, a selector, is marked as busy. Does nothing if the URL changes before the response.
-    pub fn show_address(&self, busy: &'static str, done: impl FnOnce(Result<(), AppError>) + 'static) {
+    /// Meanwhile the element `busy` is marked as busy. Does nothing if the URL changes before the response.
+    pub fn show_address(&self, busy: Option<Element>, done: impl FnOnce(Result<(), AppError>) + 'static) {
         let here = browser::here();
-        set_busy(busy, true);
+        set_busy(busy.as_ref(), true);
         let live = self.clone();
         spawn_local(async move {
             let result = browser::visit_page(&here).await;
             if browser::here() != here {
                 return;
             }
-            set_busy(busy, false);
+            set_busy(busy.as_ref(), false);
             match result {
                 Ok(page) => {
                     refresh::replace(&live, &page, Reason::Post);
+                    refresh::open(&page);
                     done(Ok(()));
                 }
                 Err(error) if error.code == ErrorCode::Unreachable => done(Err(error)),
@@ -232,7 +259,7 @@ impl LiveState {
     fn start(&self) {
         statuses::restore(self);
         let unseen = self.unseen;
-        Effect::watch(move || unseen.get(), |unseen, _, _| title::count(*unseen), false);
+        browser::effect(move || title::count(unseen.get()));
         // A browser's first date format takes longer than all islands. The page is usable before that.
         browser::after(0, ages::tick);
         browser::after(0, localized::page);
@@ -240,13 +267,18 @@ impl LiveState {
         refresh::listen(self);
         focus::restore();
         let live = self.clone();
-        browser::on_change_of_page(move || live.has_changed.set(true));
+        browser::on_change_of_page(move || live.pace.update_value(|pace| pace.has_changed = true));
         let live = self.clone();
         browser::every(1000 / BEATS_A_SECOND, move || live.beat());
         for event in ["visibilitychange", "focus"] {
             let live = self.clone();
             browser::on_window::<Event>(event, move |_| live.became_visible());
         }
+        browser::on_window("pageshow", |event: Event| {
+            if browser::is_restored(&event) {
+                browser::count_as_opened();
+            }
+        });
         self.watch_connection();
         // After a navigation, screen readers continue at the content, not before the navigation bar.
         if browser::came_by_link() && browser::has_no_focus() && browser::fragment().is_empty() {
@@ -271,7 +303,9 @@ impl LiveState {
         let live = self.clone();
         browser::on_window("click", move |event: MouseEvent| {
             let link = browser::target(&event, "a[href]:not([download], [href^='#'])");
-            if link.is_some() && browser::is_plain(&event) && !browser::is_online() {
+            // A Docket on this machine is reached without a network.
+            let is_offline = !browser::is_online() && live.problem.read_untracked().is_some();
+            if link.is_some() && browser::is_plain(&event) && is_offline {
                 event.prevent_default();
                 live.toasts.show(
                     "You are offline. This page stays open, with what you have written",
@@ -287,8 +321,12 @@ impl LiveState {
 
     /// Searches the page for regions if it has changed.
     fn search(&self) {
-        if self.has_changed.replace(false) {
-            self.regions.set(Regions { follows: news::seen().is_some(), every: refresh::interval() });
+        if self.pace.with_value(|pace| pace.has_changed) {
+            let regions = Regions { follows: news::seen().is_some(), every: refresh::interval() };
+            self.pace.update_value(|pace| {
+                pace.has_changed = false;
+                pace.regions = regions;
+            });
         }
     }
 
@@ -301,25 +339,26 @@ impl LiveState {
         if is_hidden && !self.jobs.any_moving() {
             return;
         }
-        let beat = self.beats.get().wrapping_add(1);
-        self.beats.set(beat);
+        self.pace.update_value(|pace| pace.beats = pace.beats.wrapping_add(1));
+        let Pace { beats: beat, regions, requested_at, .. } = self.pace.get_value();
         let is_due = |seconds: u32| beat.is_multiple_of(seconds * BEATS_A_SECOND);
         if is_due(AGES) {
             ages::tick();
         }
+        refresh::resume(self);
         if is_due(BUDGET) && !is_hidden {
             self.fetch_budgets();
         }
-        if !is_hidden && self.regions.get().every.is_some_and(is_due) {
+        if !is_hidden && regions.every.is_some_and(is_due) {
             refresh::refresh(self, Reason::Time);
         }
         let wait = match is_hidden {
             true => WHILE_HIDDEN,
             false if self.problem.read_untracked().is_some() => WHILE_STILL,
-            false if self.regions.get().follows || self.jobs.any_may_change() => WHILE_CHANGING,
+            false if regions.follows || self.jobs.any_may_change() => WHILE_CHANGING,
             false => WHILE_STILL,
         };
-        if is_past(self.requested_at.get(), wait) {
+        if is_past(requested_at, wait) {
             self.fetch_statuses();
         }
     }
@@ -340,15 +379,18 @@ impl LiveState {
     /// Polls the states of all watched jobs and announces changes.
     fn fetch_statuses(&self) {
         self.search();
-        if self.is_fetching.get() || (self.jobs.is_empty() && !self.regions.get().follows) {
+        let Pace { is_fetching, regions, .. } = self.pace.get_value();
+        if is_fetching || (self.jobs.is_empty() && !regions.follows) {
             return;
         }
-        self.is_fetching.set(true);
-        self.requested_at.set(browser::now());
+        self.pace.update_value(|pace| {
+            pace.is_fetching = true;
+            pace.requested_at = browser::now();
+        });
         let live = self.clone();
         spawn_local(async move {
             let result = statuses::fetch(&live).await;
-            live.is_fetching.set(false);
+            live.pace.update_value(|pace| pace.is_fetching = false);
             match result {
                 Ok(changes) => {
                     live.connected();
@@ -384,7 +426,8 @@ impl LiveState {
     }
 
     fn connected(&self) {
-        if self.problem.read_untracked().is_some() {
+        let is_stale = self.pace.with_value(|pace| pace.failures.are_shown());
+        if !is_stale && self.problem.read_untracked().is_some() {
             self.problem.set(None);
         }
     }

@@ -1,9 +1,6 @@
 //! Searches while a person types. When typing in the form with `role="search"` pauses, the regions of the page are replaced
 //! with those of the form's URL. Without JavaScript, and on Enter, the browser navigates there.
 
-use std::cell::Cell;
-use std::rc::Rc;
-
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Event, HtmlFormElement};
@@ -29,24 +26,24 @@ pub fn LiveSearch() -> impl IntoView {
 
 fn listen(live: LiveState) {
     // The second one: whether the current history entry belongs to an earlier pause.
-    let (edits, is_search) = (browser::Edits::default(), Rc::new(Cell::new(false)));
-    let (state, entry, pending) = (live.clone(), is_search.clone(), edits.clone());
+    let (edits, is_search) = (browser::Edits::default(), StoredValue::new(false));
+    let (state, pending) = (live.clone(), edits.clone());
     browser::on_window("input", move |event: Event| {
         let form = browser::target(&event, "form[role=search]");
         let Some(form) = form.and_then(|form| form.dyn_into::<HtmlFormElement>().ok()) else { return };
-        let (state, entry) = (state.clone(), entry.clone());
-        edits.after_pause(PAUSE, move |_| search(&state, &form, &entry));
+        let state = state.clone();
+        edits.after_pause(PAUSE, move |_| search(&state, &form, is_search));
     });
     // The browser navigates to the results: a pending search would add a second entry to the history.
     browser::on_window("submit", move |_: Event| pending.cancel());
     let state = live.clone();
     live.on_history(move |_| {
-        is_search.set(false);
+        is_search.set_value(false);
         show(&state, true);
     });
 }
 
-fn search(live: &LiveState, form: &HtmlFormElement, is_search: &Cell<bool>) {
+fn search(live: &LiveState, form: &HtmlFormElement, is_search: StoredValue<bool>) {
     let action = form.get_attribute("action").unwrap_or_default();
     let Some(fields) = browser::typed_fields(form) else { return };
     let url = forms::with_given(&action, &fields);
@@ -54,23 +51,33 @@ fn search(live: &LiveState, form: &HtmlFormElement, is_search: &Cell<bool>) {
         return;
     }
     // Back leads to the page before the search, not to each pause.
-    match is_search.replace(true) {
+    match is_search.get_value() {
         true => live.change_to(&url),
         false => live.go_to(&url),
     }
+    is_search.set_value(true);
     show(live, false);
 }
 
 /// Shows the page at the current URL. `has_field`: also shows the search of the URL in the field.
 fn show(live: &LiveState, has_field: bool) {
     let state = live.clone();
-    live.show_address(RESULTS, move |shown| match shown {
+    live.show_address(browser::find(RESULTS), move |shown| match shown {
         Ok(()) if has_field => {
+            announce(&state);
             if let Some(field) = browser::by_id(FIELD) {
                 browser::set_value(FIELD, &field.get_attribute("value").unwrap_or_default());
             }
         }
-        Ok(()) => (),
+        Ok(()) => announce(&state),
         Err(error) => state.toasts.warn(&error.message, "", None),
     });
+}
+
+/// Announces the number of results, or that there are none.
+fn announce(live: &LiveState) {
+    let count = browser::find("[data-region=list] :is(.list-position:not(:empty), .empty h2)");
+    if let Some(text) = count.and_then(|count| count.text_content()) {
+        live.toasts.announce(&text, "");
+    }
 }

@@ -1,4 +1,4 @@
-//! Writes the days and numbers of [`crate::ui::components::localized`] in the user's locale.
+//! Scripts the DOM: writes the days and numbers of [`crate::ui::components::localized`] in the user's locale.
 
 use leptos::web_sys::Element;
 

@@ -1,5 +1,5 @@
-//! Filter menus, which are `<details data-menu>` because they are parts of a sheet on a phone. A menu closes on Escape and on a
-//! press outside it. Opening one by keyboard closes popovers elsewhere. A field with `data-typeahead` narrows the links of its
+//! Scripts the DOM: filter menus, which are `<details class="filter-menu">` because they are parts of a sheet on a phone. A menu closes on Escape and on a
+//! press outside it. Opening one by keyboard closes popovers elsewhere. A field narrows the links of its
 //! menu. Without a field, a letter moves to the next link that begins with it. Escape leaves a search field.
 
 use leptos::prelude::*;
@@ -8,7 +8,9 @@ use leptos::web_sys::{Element, Event, HtmlElement, HtmlInputElement, MouseEvent}
 
 use crate::ui::islands::browser;
 
-const OPEN: &str = "details[data-menu][open]";
+const OPEN: &str = ".filter-menu[open]";
+/// The field of a menu.
+const FIELD: &str = ".filter-menu input:not([type=hidden])";
 
 #[island]
 pub fn Menus() -> impl IntoView {
@@ -16,14 +18,14 @@ pub fn Menus() -> impl IntoView {
         browser::on_window("click", |event: MouseEvent| {
             let inside = browser::target(&event, OPEN);
             for menu in browser::all(OPEN).iter().filter(|menu| inside.as_ref() != Some(menu)) {
-                browser::set(menu, "open", None);
+                close(menu);
             }
-            if let Some(opened) = browser::target(&event, "[data-menu] > summary") {
+            if let Some(opened) = browser::target(&event, ".filter-menu > summary") {
                 browser::close_popovers(|popover| !popover.contains(Some(&opened)));
             }
         });
         browser::on_window("input", |event: Event| {
-            if let Some(field) = browser::target(&event, "[data-typeahead]") {
+            if let Some(field) = browser::target(&event, FIELD) {
                 narrow(&field);
             }
         });
@@ -37,7 +39,7 @@ fn pressed(event: &browser::Key) {
     // As typed, not by its place on the keyboard: entries may begin with any letter.
     match (event.key().as_str(), menu) {
         ("Escape", Some(menu)) => {
-            browser::set(&menu, "open", None);
+            close(&menu);
             focus(browser::find_in(&menu, "summary"));
             event.prevent_default();
         }
@@ -45,14 +47,14 @@ fn pressed(event: &browser::Key) {
             focus(browser::by_id("content"));
             event.prevent_default();
         }
-        ("Enter", Some(menu)) if browser::target(event, "[data-typeahead]").is_some() => {
-            if let Some(link) = browser::find_in(&menu, "li:not([hidden]) a") {
+        ("Enter", Some(menu)) if browser::target(event, FIELD).is_some() => {
+            if let Some(link) = links(&menu).into_iter().next() {
                 event.prevent_default();
                 let _ = link.dyn_into::<HtmlElement>().map(|link| link.click());
             }
         }
         (key, Some(menu)) if is_letter(event, key) && browser::target(event, "input").is_none() => {
-            let links = browser::all_in(&menu, "li:not([hidden]) a");
+            let links = links(&menu);
             let here = links.iter().position(|link| browser::target(event, "a").as_ref() == Some(link));
             let from = here.map_or(0, |at| at + 1);
             let begins = |link: &&Element| {
@@ -64,6 +66,15 @@ fn pressed(event: &browser::Key) {
         }
         _ => {}
     }
+}
+
+fn close(menu: &Element) {
+    browser::set(menu, "open", None);
+}
+
+/// The links that are not hidden by the field.
+fn links(menu: &Element) -> Vec<Element> {
+    browser::all_in(menu, "li:not([hidden]) a")
 }
 
 fn is_letter(event: &browser::Key, key: &str) -> bool {

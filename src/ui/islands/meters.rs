@@ -48,9 +48,8 @@ fn meter(
     let text = move |text: fn(Meter) -> String| move || meter().map(text).unwrap_or_default();
     view! {
         <div
-            class="meter"
+            class=move || if meter().as_ref().is_some_and(is_spent) { "meter meter-spent" } else { "meter" }
             hidden=move || meter().is_none()
-            data-spent=move || meter().filter(is_spent).map(|_| "true")
         >
             <p class="meter-text">
                 <span>{move || budgets().as_ref().map(name).unwrap_or_default()}</span>

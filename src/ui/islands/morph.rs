@@ -1,4 +1,4 @@
-//! Updates elements in place to match the HTML that the server ([`morph`]) or the browser ([`show`]) rendered. Unchanged
+//! Scripts the DOM: updates elements in place to match the HTML that the server ([`morph`]) or the browser ([`show`]) rendered. Unchanged
 //! elements stay, with their focus, open and checked state and typed text. The content of an element with `data-keep` and an id
 //! is never changed.
 
@@ -15,7 +15,7 @@ const PRESERVED: &str = "data-keep";
 pub const PROBLEM: &str = "form-problem";
 
 /// Attributes that only the browser sets.
-const OWN: [&str; 4] = ["open", "aria-busy", "data-hydrated", "data-listens"];
+const OWN: [&str; 3] = ["open", "aria-busy", "data-hydrated"];
 
 /// Renders `view` into the element with this id. The view must contain no islands and no listeners.
 pub fn show<V: IntoView>(id: &str, view: impl FnOnce() -> V) {

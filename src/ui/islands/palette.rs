@@ -1,5 +1,5 @@
-//! The command palette: a dialog with a field and its options. The options are a file of their own, which the browser loads when the palette
-//! is opened the first time ([`options`]); what is typed meanwhile counts.
+//! The command palette: a dialog with a field and its options. The options are in the part of the module that is loaded on demand
+//! ([`browser::on_demand`]), when the palette is opened; what is typed meanwhile counts.
 
 mod entries;
 mod options;
@@ -8,12 +8,13 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::{Event, HtmlDialogElement};
+use leptos::web_sys::{HtmlDialogElement, MouseEvent};
 
 use crate::ui::islands::browser;
+use crate::ui::islands::browser::on_demand::{self, Loading};
 pub use entries::Reach;
 
-/// Shown if the file with the options cannot be loaded: the server is unreachable, or was upgraded.
+/// Shown if the part with the options cannot be loaded: the server is unreachable, or was upgraded.
 const NOT_LOADED: &str =
     "The commands could not be loaded. Open this again in a moment. If that does not help, reload the page.";
 
@@ -26,12 +27,14 @@ pub fn Palette(project: String, may_start: bool, is_admin: bool) -> impl IntoVie
         rest: NodeRef::new(),
         typed: RwSignal::new(String::new()),
         opened: RwSignal::new(0),
-        loading: RwSignal::new(Loading::NotYet),
+        is_complete: RwSignal::new(false),
+        is_begun: StoredValue::new(false),
     };
     if browser::IS_HERE {
         listen(palette, Reach { project, may_start, is_admin });
     }
-    let OpenPalette { dialog, field, rest, typed, loading, .. } = palette;
+    let OpenPalette { dialog, field, rest, typed, is_complete, .. } = palette;
+    let has_failed = move || matches!(on_demand::loading(), Loading::Failed { .. });
     view! {
         <dialog node_ref=dialog class="dialog palette" aria-label="Command palette" closedby="any">
             <input
@@ -40,8 +43,8 @@ pub fn Palette(project: String, may_start: bool, is_admin: bool) -> impl IntoVie
                 type="text"
                 role="combobox"
                 aria-label="Command or destination"
-                aria-expanded=move || if loading.get() == Loading::Done { "true" } else { "false" }
-                aria-controls=move || (loading.get() == Loading::Done).then_some(options::LIST)
+                aria-expanded=move || if is_complete.get() { "true" } else { "false" }
+                aria-controls=move || is_complete.get().then_some(options::LIST)
                 aria-autocomplete="list"
                 placeholder="Search pages, jobs, templates and actions"
                 maxlength="200"
@@ -52,8 +55,8 @@ pub fn Palette(project: String, may_start: bool, is_admin: bool) -> impl IntoVie
                 on:input:target=move |event| typed.set(event.target().value())
             />
             <div node_ref=rest class="contents"></div>
-            <p class="palette-none" role="status" hidden=move || loading.get() == Loading::Done>
-                {move || if loading.get() == Loading::Failed { NOT_LOADED } else { "Loading…" }}
+            <p class="palette-none" role="status" hidden=is_complete>
+                {move || if has_failed() { NOT_LOADED } else { "Loading…" }}
             </p>
         </dialog>
     }
@@ -69,36 +72,35 @@ struct OpenPalette {
     typed: RwSignal<String>,
     /// How often it was opened.
     opened: RwSignal<u32>,
-    loading: RwSignal<Loading>,
-}
-
-/// Whether the options are there.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Loading {
-    NotYet,
-    Begun,
-    Done,
-    Failed,
+    /// Whether the options are shown.
+    is_complete: RwSignal<bool>,
+    /// Whether they are shown, or about to be.
+    is_begun: StoredValue<bool>,
 }
 
 fn listen(palette: OpenPalette, reach: Reach) {
-    let of_button = reach.clone();
     browser::on_key(&window(), move |key| {
         let is_ours = (key.ctrl_key() || key.meta_key()) && !key.shift_key() && !key.alt_key();
         if is_ours && key.name.eq_ignore_ascii_case("k") {
             key.prevent_default();
-            palette.toggle(&reach);
+            palette.toggle();
         }
     });
-    browser::on_window("click", move |event: Event| {
+    browser::effect(move || {
+        // Also if the options come after a message that they did not.
+        if palette.opened.get() > 0 && on_demand::loading() == Loading::Done {
+            palette.complete(&reach);
+        }
+    });
+    browser::on_window("click", move |event: MouseEvent| {
         if browser::target(&event, "[data-button=palette]").is_some() {
-            palette.toggle(&of_button);
+            palette.toggle();
         }
     });
 }
 
 impl OpenPalette {
-    fn toggle(self, reach: &Reach) {
+    fn toggle(self) {
         let Some(dialog) = self.dialog.get_untracked() else { return };
         if dialog.open() {
             return dialog.close();
@@ -110,25 +112,28 @@ impl OpenPalette {
             }
         }
         self.typed.set(String::new());
+        on_demand::load();
         self.opened.update(|opened| *opened = opened.wrapping_add(1));
         // Nothing is lost if a browser refuses: the palette has only links of pages.
         let _ = dialog.show_modal();
-        if matches!(self.loading.get_untracked(), Loading::NotYet | Loading::Failed) {
-            self.load(reach.clone());
-        }
     }
 
-    fn load(self, reach: Reach) {
+    /// Shows the options once.
+    fn complete(self, reach: &Reach) {
         let (Some(dialog), Some(field), Some(rest)) =
             (self.dialog.get_untracked(), self.field.get_untracked(), self.rest.get_untracked())
         else {
             return;
         };
+        if self.is_begun.get_value() {
+            return;
+        }
+        self.is_begun.set_value(true);
+        let reach = reach.clone();
         let parts = options::Parts { dialog, field, reach, typed: self.typed, opened: self.opened };
-        self.loading.set(Loading::Begun);
         spawn_local(async move {
-            let loaded = options::show(rest.into(), parts).await;
-            self.loading.set(if loaded.is_ok() { Loading::Done } else { Loading::Failed });
+            let shown = options::show(rest.into(), parts).await;
+            self.is_complete.set(shown.is_ok());
         });
     }
 }

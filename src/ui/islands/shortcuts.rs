@@ -1,24 +1,27 @@
-//! Keyboard shortcuts and the dialog that lists them. They are ignored while an input has the focus. Rows are the `li`
+//! Scripts the DOM: keyboard shortcuts and the dialog that lists them. They are ignored while an input has the focus, and if the
+//! person has switched them off (WCAG 2.1.4). Rows are the `li`
 //! or `tr` around an element that [`ROW_TARGET`] matches.
-
-use std::cell::Cell;
 
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, Event, HtmlDialogElement, HtmlElement};
 
-use crate::ui::components::keys::keys as caps;
 use crate::ui::components::row_target::ROW_TARGET;
-use crate::ui::islands::{browser, morph};
+#[cfg(feature = "ssr")]
+use crate::ui::components::unmarked::unmarked;
+use crate::ui::islands::browser;
 use model::links;
 
 const DIALOG: &str = "shortcuts";
+#[cfg(feature = "ssr")]
+const HEADING: &str = "keys";
 
 /// A fragment in the URL that focuses the search field of the new page.
 const SEARCH: &str = "#search";
 
+#[cfg(feature = "ssr")]
 pub const SHORTCUTS: [(&str, &str); 12] = [
-    ("Ctrl K", "Go to a page, a job or an action"),
+    ("Ctrl K", "Go to a page, job or action"),
     ("/", "Search"),
     ("c", "New job"),
     ("g o", "Go to the overview"),
@@ -42,17 +45,19 @@ pub fn Shortcuts(project: String, may_start: bool, children: Children) -> impl I
 }
 
 fn listen(project: String, may_start: bool) {
-    let after_g = Cell::new(false);
+    let after_g = RwSignal::new(false);
     browser::on_key(&window(), move |event| {
         if event.default_prevented()
             || event.ctrl_key()
             || event.meta_key()
             || event.alt_key()
             || is_typing(event)
+            || browser::is_on_document(browser::NO_SHORTCUTS)
         {
             return;
         }
-        let after = after_g.replace(event.name == "g");
+        let after = after_g.get_untracked();
+        after_g.set(event.name == "g");
         let has_project = !project.is_empty();
         let target = match (after && has_project, event.name.as_str()) {
             (true, "j") => links::jobs(&project),
@@ -73,30 +78,28 @@ fn listen(project: String, may_start: bool) {
     }
 }
 
-/// The dialog, for the children of [`Shortcuts`]. It is filled when it is opened.
+/// The dialog with the list of shortcuts, for the children of [`Shortcuts`]. Every page has it, so it is short.
+#[cfg(feature = "ssr")]
 pub fn dialog() -> impl IntoView + use<> {
-    view! { <dialog id=DIALOG class="dialog" aria-label="Keyboard shortcuts"></dialog> }
-}
-
-/// The list of shortcuts.
-fn list() -> impl IntoView + use<> {
     let rows = SHORTCUTS.map(|(keys, what)| {
-        view! { <div><dt>{caps(keys)}</dt> <dd>{what}</dd></div> }
+        let caps = keys.split(' ').map(|key| view! { <kbd>{key}</kbd> }).collect_view();
+        view! { <dt>{caps}</dt> <dd>{what}</dd> }
     });
-    view! {
-        <form method="dialog">
-            <h2>"Keyboard shortcuts"</h2>
-            <dl>{rows.into_iter().collect_view()}</dl>
-            <p><a href=links::HELP>"Help"</a></p>
-            <button class="button" type="submit">"Close"</button>
-        </form>
-    }
+    unmarked(view! {
+        <dialog id=DIALOG class="dialog" aria-labelledby=HEADING>
+            <form method="dialog">
+                <h2 id=HEADING>"Keyboard shortcuts"</h2>
+                <dl>{rows.into_iter().collect_view()}</dl>
+                <p><a href=links::HELP>"Help"</a></p>
+                <button class="button">"Close"</button>
+            </form>
+        </dialog>
+    })
 }
 
 pub(super) fn open_help() {
     let dialog = browser::by_id(DIALOG).and_then(|dialog| dialog.dyn_into::<HtmlDialogElement>().ok());
     if let Some(dialog) = dialog.filter(|dialog| !dialog.open()) {
-        morph::show_in(&dialog, list);
         let _ = dialog.show_modal();
     }
 }

@@ -5,6 +5,7 @@ use leptos::mount::mount_to;
 use leptos::prelude::*;
 
 use crate::ui::components::icon::{self, icon};
+use crate::ui::islands::browser;
 use crate::ui::islands::live::LiveState;
 use crate::ui::islands::toasts::{Kind, Toast, Toasts};
 
@@ -18,7 +19,11 @@ pub fn ToastRegion() -> impl IntoView {
             let toast = move |toast| toast_view(toasts, toast);
             view! { <For each=move || toasts.shown() key=|toast| toast.id children=toast /> }
         };
-        region.on_load(move |region| mount_to(region.into(), list).forget());
+        browser::effect(move || {
+            if let Some(region) = region.get() {
+                mount_to(region.into(), list).forget();
+            }
+        });
     }
     view! { <div node_ref=region class="toasts" role="status" aria-live="polite" aria-atomic="false"></div> }
 }

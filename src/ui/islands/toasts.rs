@@ -7,6 +7,12 @@ use crate::ui::islands::browser;
 /// How long a toast is shown, in milliseconds.
 const SHOWN_FOR: u32 = 10_000;
 
+/// How long a toast waits again while somebody reads or uses it, in milliseconds.
+const AFTER_READING: u32 = 2_000;
+
+/// A toast under the pointer or the focus.
+const IN_USE: &str = ".toast:is(:hover, :focus-within)";
+
 /// The undo of a toast: url-encoded `fields` to post to the endpoint `path`.
 #[derive(Clone)]
 pub struct Undo {
@@ -95,7 +101,16 @@ impl Toasts {
             }
         });
         for id in started {
-            browser::after(SHOWN_FOR, move || self.remove(id));
+            browser::after(SHOWN_FOR, move || self.expire(id));
+        }
+    }
+
+    /// Removes a toast whose time is over, but none while somebody reads or uses one.
+    fn expire(self, id: u32) {
+        if browser::find(IN_USE).is_some() {
+            browser::after(AFTER_READING, move || self.expire(id));
+        } else {
+            self.remove(id);
         }
     }
 

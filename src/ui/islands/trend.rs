@@ -1,259 +1,260 @@
 //! The tooltip of a trend chart, at the pointer or the range input. Dragging over days, or Shift with the arrow keys and Enter,
-//! opens these days; a click or Enter opens one day. Expects the figure of `pages::analytics::trend`, and around it, in
-//! `.trend`, its table. The tooltip of a day is the day's row.
+//! opens these days; a click or Enter opens one day. One signal is what is pointed at ([`Pointed`]): the highlights, the tooltip and
+//! the range input show it. The columns are the server's. The tooltip of a day is the day's row in [`TREND_TABLE`].
 
-use std::cell::Cell;
-use std::rc::Rc;
-
+use leptos::html;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::{Element, Event, HtmlElement, HtmlInputElement, PointerEvent};
+use leptos::web_sys::{Element, Event, HtmlElement, HtmlInputElement, KeyboardEvent, PointerEvent};
 
 use crate::ui::charts::columns;
 use crate::ui::islands::browser;
-
-/// The class of the surface above the columns that receives pointer events.
-pub const HIT_AREA: &str = "chart-hit";
-/// The class of the tooltip.
-pub const TIP: &str = "chart-tip";
-/// The class of the link that opens days.
-pub const OPEN: &str = "chart-open";
+use crate::ui::islands::live::LiveState;
+use crate::ui::marks::{TREND_LINK, TREND_READOUT, TREND_TABLE};
 
 /// A pointer that moves this far, in px, drags.
 const DRAG: i32 = 6;
 
-#[derive(Clone, Copy)]
+/// What the pointer or the range input points at.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Pointed {
+    /// The day whose tooltip is open.
+    day: Option<usize>,
+    /// The chosen days: where the choice began, and its other end.
+    chosen: Option<(usize, usize)>,
+    press: Option<Press>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Press {
     x: i32,
-    at: usize,
+    day: usize,
     is_drag: bool,
     /// Whether the tooltip of this day was open already.
     was_shown: bool,
 }
 
+#[derive(Clone, Copy)]
 struct Chart {
-    figure: Element,
-    input: HtmlInputElement,
-    hit_area: Element,
-    press: Cell<Option<Press>>,
-    /// The day whose tooltip is open.
-    shown: Cell<Option<usize>>,
-    /// Where a keyboard selection of days began.
-    anchor: Cell<Option<usize>>,
+    pointed: RwSignal<Pointed>,
+    plot: NodeRef<html::Div>,
 }
 
-/// `children` are a chart of [`crate::ui::charts`].
+/// `children` are a chart of [`crate::ui::charts`] with a range input, whose maximum is the last day, and the link [`TREND_LINK`].
 #[island]
 pub fn Trend(children: Children) -> impl IntoView {
-    if browser::IS_HERE {
-        for figure in browser::all("figure.chart:not([data-listens])") {
-            browser::toggle(&figure, "data-listens", true);
-            listen(figure);
-        }
+    let chart = Chart { pointed: RwSignal::new(Pointed::default()), plot: NodeRef::new() };
+    if let Some(live) = LiveState::here() {
+        chart.follow(live);
     }
-    children()
-}
-
-fn listen(figure: Element) {
-    let input = browser::find_in(&figure, "input").and_then(|input| input.dyn_into().ok());
-    let (Some(input), Some(hit_area)) = (input, browser::find_in(&figure, &[".", HIT_AREA].concat())) else {
-        return;
-    };
-    let chart = Rc::new(Chart {
-        figure,
-        input,
-        hit_area,
-        press: Cell::default(),
-        shown: Cell::default(),
-        anchor: Cell::default(),
-    });
-    type Handler = fn(&Chart, &PointerEvent);
-    let handlers: [(&str, Handler); 5] = [
-        ("pointerdown", Chart::pressed),
-        ("pointermove", Chart::moved),
-        ("pointerup", Chart::released),
-        ("pointercancel", |chart, _| chart.drop_press()),
-        ("pointerleave", |chart, event| {
-            if event.pointer_type() != "touch" && chart.press.get().is_none() {
-                chart.hide();
-            }
-        }),
-    ];
-    for (name, handler) in handlers {
-        let this = chart.clone();
-        browser::on(&chart.hit_area, name, move |event: PointerEvent| handler(&this, &event));
-    }
-    for name in ["focus", "input"] {
-        let this = chart.clone();
-        browser::on::<Event>(&chart.input, name, move |_| this.point_at(this.value()));
-    }
-    let this = chart.clone();
-    browser::on::<Event>(&chart.input, "blur", move |_| this.hide());
-    let this = chart.clone();
-    browser::on_key(&chart.input, move |key| this.key(key));
+    view! { <div node_ref=chart.plot class="chart-plot">{children()}</div> }
 }
 
 impl Chart {
-    fn columns(&self) -> Vec<Element> {
-        browser::all_in(&self.figure, "g[data-day]")
+    /// Shows what is pointed at. After the server's elements changed, nothing is.
+    fn follow(self, live: LiveState) {
+        browser::effect(move || {
+            live.merges.track();
+            self.pointed.set(Pointed::default());
+        });
+        browser::effect(move || self.show(self.pointed.get()));
+        browser::effect(move || {
+            if let Some(plot) = self.plot.get() {
+                self.listen(&plot);
+            }
+        });
+    }
+
+    /// One closure for all events, because nine handlers in the view are 1 KB more.
+    fn listen(self, plot: &Element) {
+        type Handler = fn(Chart, Event);
+        let handlers: [(&str, Handler); 9] = [
+            ("focusin", |chart, _| chart.moved_to_value()),
+            ("input", |chart, _| chart.moved_to_value()),
+            ("focusout", |chart, _| chart.left()),
+            ("keydown", |chart, event| chart.key(event.unchecked_into())),
+            ("pointerdown", |chart, event| chart.pressed(event.unchecked_ref())),
+            ("pointermove", |chart, event| chart.moved(event.unchecked_ref())),
+            ("pointerup", |chart, event| chart.released(event.unchecked_ref())),
+            ("pointercancel", |chart, _| chart.pointed.set(Pointed::default())),
+            ("pointerleave", |chart, event| chart.pointer_left(event.unchecked_ref())),
+        ];
+        for (name, handler) in handlers {
+            browser::on(plot, name, move |event| handler(self, event));
+        }
+    }
+
+    fn pointer_left(self, event: &PointerEvent) {
+        if event.pointer_type() != "touch" {
+            self.left();
+        }
+    }
+
+    fn change(self, change: impl Fn(Pointed) -> Pointed) {
+        let before = self.pointed.get_untracked();
+        let now = change(before);
+        if now != before {
+            self.pointed.set(now);
+        }
+    }
+
+    /// The part of the chart that `selector` matches.
+    fn part<E: JsCast>(self, selector: &str) -> Option<E> {
+        let plot = self.plot.get_untracked()?;
+        browser::find_in(&plot, selector)?.dyn_into().ok()
+    }
+
+    fn input(self) -> Option<HtmlInputElement> {
+        self.part("input")
     }
 
     /// The index of the day that the range input is at.
-    fn value(&self) -> usize {
-        self.input.value().parse().unwrap_or(0)
+    fn value(self) -> usize {
+        self.input().map_or(0, |input| input.value().parse().unwrap_or(0))
     }
 
-    fn last(&self) -> usize {
-        self.input.max().parse().unwrap_or(0)
+    fn last(self) -> usize {
+        self.input().map_or(0, |input| input.max().parse().unwrap_or(0))
     }
 
-    fn day_under(&self, event: &PointerEvent) -> usize {
-        let (x, width) = (event.offset_x().max(0) as usize, self.hit_area.client_width().max(1) as usize);
-        (x * (self.last() + 1) / width).min(self.last())
+    fn day_under(self, event: &PointerEvent) -> usize {
+        let width = self.plot.get_untracked().map_or(1, |plot| plot.client_width().max(1));
+        (event.offset_x().max(0) as usize * (self.last() + 1) / width as usize).min(self.last())
     }
 
-    fn pressed(&self, event: &PointerEvent) {
+    fn pressed(self, event: &PointerEvent) {
         if event.button() != 0 {
             return;
         }
-        let _ = self.hit_area.set_pointer_capture(event.pointer_id());
-        let at = self.day_under(event);
-        let was_shown = event.pointer_type() != "touch" || self.shown.get() == Some(at);
-        self.press.set(Some(Press { x: event.offset_x(), at, is_drag: false, was_shown }));
-        self.point_at(at);
-    }
-
-    fn moved(&self, event: &PointerEvent) {
-        let at = self.day_under(event);
-        if let Some(press) = self.press.get()
-            && (press.is_drag || (event.offset_x() - press.x).abs() >= DRAG)
-        {
-            self.press.set(Some(Press { is_drag: true, ..press }));
-            self.choose(Some((press.at, at)));
+        if let Some(area) = browser::target(event, ".chart-hit") {
+            let _ = area.set_pointer_capture(event.pointer_id());
         }
-        self.point_at(at);
+        let (day, x) = (self.day_under(event), event.offset_x());
+        self.change(|pointed| {
+            let was_shown = event.pointer_type() != "touch" || pointed.day == Some(day);
+            Pointed { day: Some(day), press: Some(Press { x, day, is_drag: false, was_shown }), ..pointed }
+        });
     }
 
-    fn released(&self, event: &PointerEvent) {
-        let Some(press) = self.press.take() else { return };
+    fn moved(self, event: &PointerEvent) {
+        let (day, x) = (self.day_under(event), event.offset_x());
+        self.change(|pointed| {
+            let drag = pointed.press.filter(|press| press.is_drag || (x - press.x).abs() >= DRAG);
+            let chosen = drag.map(|press| (press.day, day)).or(pointed.chosen);
+            let press = drag.map(|press| Press { is_drag: true, ..press }).or(pointed.press);
+            Pointed { day: Some(day), chosen, press }
+        });
+    }
+
+    fn released(self, event: &PointerEvent) {
+        let press = self.pointed.get_untracked().press;
+        self.change(|pointed| Pointed { press: None, ..pointed });
         match press {
-            Press { is_drag: true, at, .. } => self.open(at, self.day_under(event)),
+            Some(Press { is_drag: true, day, .. }) => self.open(day, self.day_under(event)),
             // The first touch shows the day; the second one opens it.
-            Press { was_shown: true, at, .. } => self.open(at, at),
+            Some(Press { was_shown: true, day, .. }) => self.open(day, day),
             _ => {}
         }
     }
 
-    fn drop_press(&self) {
-        self.press.set(None);
-        self.choose(None);
+    /// The pointer or the focus left: the tooltip closes, unless days are being chosen.
+    fn left(self) {
+        self.change(|pointed| Pointed { day: pointed.day.filter(|_| pointed.press.is_some()), ..pointed });
     }
 
-    fn key(&self, event: &browser::Key) {
-        let by = match event.name.as_str() {
+    fn moved_to_value(self) {
+        let day = Some(self.value());
+        self.change(|pointed| Pointed { day, ..pointed });
+    }
+
+    fn key(self, event: KeyboardEvent) {
+        let Some(key) = browser::Key::of(event) else { return };
+        let by = match key.name.as_str() {
             "ArrowLeft" | "ArrowDown" => -1,
             "ArrowRight" | "ArrowUp" => 1,
             "Enter" => {
-                event.prevent_default();
-                let at = self.value();
-                return self.open(self.anchor.get().unwrap_or(at), at);
+                key.prevent_default();
+                let from = self.pointed.get_untracked().chosen.map(|(from, _)| from);
+                return self.open(from.unwrap_or(self.value()), self.value());
             }
-            "Escape" => {
-                self.anchor.set(None);
-                self.choose(None);
-                return self.hide();
-            }
+            "Escape" => return self.pointed.set(Pointed::default()),
             _ => return,
         };
-        if !event.shift_key() {
-            self.anchor.set(None);
-            return self.choose(None);
+        if !key.shift_key() {
+            return self.change(|pointed| Pointed { chosen: None, ..pointed });
         }
-        event.prevent_default();
-        let from = self.anchor.get().unwrap_or_else(|| self.value());
+        key.prevent_default();
         let to = self.value().saturating_add_signed(by).min(self.last());
-        self.anchor.set(Some(from));
-        self.point_at(to);
-        self.choose(Some((from, to)));
+        self.change(|pointed| {
+            let from = pointed.chosen.map_or(self.value(), |(from, _)| from);
+            Pointed { day: Some(to), chosen: Some((from, to)), ..pointed }
+        });
     }
 
     /// Opens the days between two columns, in either order.
-    fn open(&self, from: usize, to: usize) {
-        let columns = self.columns();
-        let day = |at: usize, name: &str| columns.get(at).and_then(|column| column.get_attribute(name));
-        let link = browser::find_in(&self.figure, &[".", OPEN].concat());
-        let link = link.and_then(|link| link.dyn_into::<HtmlElement>().ok());
-        let (from, to) = (day(from.min(to), "data-day"), day(from.max(to), "data-to"));
-        let (Some(from), Some(to), Some(link)) = (from, to, link) else { return };
-        self.anchor.set(None);
+    fn open(self, from: usize, to: usize) {
+        let link = TREND_LINK.element().and_then(|link| link.dyn_into::<HtmlElement>().ok());
+        let days = |at: usize| row(at).map(|row| browser::all_in(&row, "time")).unwrap_or_default();
+        let (first, last) = (days(from.min(to)), days(from.max(to)));
+        let (Some(first), Some(last), Some(link)) = (first.first(), last.last(), link) else { return };
         let base = link.get_attribute("href").unwrap_or_default();
+        let day = |time: &Element| time.get_attribute("datetime").unwrap_or_default();
         let separator = if base.contains('?') { "&" } else { "?" };
-        browser::set(&link, "href", Some(&[&base, separator, "from=", &from, "&to=", &to].concat()));
+        let url = [&base, separator, "from=", &day(first), "&to=", &day(last)].concat();
+        self.pointed.set(Pointed::default());
+        browser::set(&link, "href", Some(&url));
         link.click();
         // For the next use, when the page stays.
         browser::set(&link, "href", Some(&base));
     }
 
-    /// Marks the days between two columns.
-    fn choose(&self, days: Option<(usize, usize)>) {
+    /// Shows the highlights and the tooltip.
+    fn show(self, pointed: Pointed) {
+        self.highlight(".chart-cursor", pointed.day.map(|day| (day, day)));
+        self.highlight(".chart-chosen", pointed.chosen);
+        let (Some(tip), Some(input)) = (self.part::<HtmlElement>(".chart-tip"), self.input()) else { return };
+        let Some(day) = pointed.day else { return browser::set_text(&tip, "") };
+        let lines = lines(day);
+        input.set_value(&day.to_string());
+        browser::set(&input, "aria-valuetext", lines.first().map(String::as_str));
+        if let Some(readout) = TREND_READOUT.element() {
+            browser::set_text(&readout, &lines.join(", ").replace('\t', " "));
+        }
+        browser::set_text(&tip, &lines.join("\n"));
+        let count = self.last() + 1;
+        tip.set_class_name(if day * 2 >= count { "chart-tip chart-tip-left" } else { "chart-tip" });
+        let _ = tip.style().set_property("left", &columns::middle(day, count));
+    }
+
+    /// Highlights the days from one to another, in either order, or none.
+    fn highlight(self, band: &str, days: Option<(usize, usize)>) {
+        let Some(band) = self.part::<Element>(band) else { return };
         let (x, width) = match days {
             Some((a, b)) => columns::bands(a.min(b), a.max(b), self.last() + 1),
             None => ("0".to_owned(), "0".to_owned()),
         };
-        self.set_position("chart-chosen", &x, &width);
+        for (name, value) in [("x", x), ("width", width)] {
+            browser::set(&band, name, Some(&value));
+        }
     }
+}
 
-    fn set_position(&self, class: &str, x: &str, width: &str) {
-        if let Some(mark) = browser::find_in(&self.figure, &[".", class].concat()) {
-            browser::set(&mark, "x", Some(x));
-            browser::set(&mark, "width", Some(width));
-        }
-    }
+/// The row of a day.
+fn row(at: usize) -> Option<Element> {
+    browser::all_in(&TREND_TABLE.element()?, "tbody tr").into_iter().nth(at)
+}
 
-    /// Shows the tooltip of a day.
-    fn point_at(&self, at: usize) {
-        let columns = self.columns();
-        if at >= columns.len() {
-            return;
-        }
-        self.input.set_value(&at.to_string());
-        let (x, width) = columns::bands(at, at, columns.len());
-        self.set_position("chart-cursor", &x, &width);
-        if self.shown.replace(Some(at)) == Some(at) {
-            return;
-        }
-        let lines = self.lines(at);
-        browser::set(&self.input, "aria-valuetext", lines.first().map(String::as_str));
-        if let Some(readout) = browser::find_in(&self.figure, ".readout p") {
-            browser::set_text(&readout, &lines.join(", ").replace('\t', " "));
-        }
-        let tip = browser::find_in(&self.figure, &[".", TIP].concat());
-        if let Some(tip) = tip.and_then(|tip| tip.dyn_into::<HtmlElement>().ok()) {
-            browser::set_text(&tip, &lines.join("\n"));
-            browser::toggle(&tip, "data-left", at * 2 >= columns.len());
-            let _ = tip.style().set_property("left", &columns::middle(at, columns.len()));
-        }
-    }
+/// The day and its figures: the row of the table with its headings.
+fn lines(at: usize) -> Vec<String> {
+    let (Some(table), Some(row)) = (TREND_TABLE.element(), row(at)) else { return Vec::new() };
+    let mut cells = texts(&row, "th, td").into_iter();
+    let day = cells.next();
+    let figures = texts(&table, "thead th").into_iter().skip(1).zip(cells);
+    let figures = figures.filter(|(_, value)| !value.is_empty() && value != "–");
+    day.into_iter().chain(figures.map(|(name, value)| [name, value].join("\t"))).collect()
+}
 
-    /// The day and its figures: the row of the table with its headings.
-    fn lines(&self, at: usize) -> Vec<String> {
-        let Some(around) = self.figure.closest(".trend").ok().flatten() else { return Vec::new() };
-        let text = |element: &Element| element.text_content().unwrap_or_default().trim().to_owned();
-        let rows = browser::all_in(&around, ".as-table tbody tr");
-        let Some(row) = rows.get(at) else { return Vec::new() };
-        let cells = browser::all_in(row, "th, td");
-        let heads = browser::all_in(&around, ".as-table thead th");
-        let figures = heads.iter().zip(&cells).skip(1).map(|(head, cell)| (text(head), text(cell)));
-        let figures = figures.filter(|(_, value)| !value.is_empty() && value != "–");
-        let day = cells.first().map(text);
-        day.into_iter().chain(figures.map(|(name, value)| [name, value].join("\t"))).collect()
-    }
-
-    fn hide(&self) {
-        self.shown.set(None);
-        self.set_position("chart-cursor", "0", "0");
-        if let Some(tip) = browser::find_in(&self.figure, &[".", TIP].concat()) {
-            browser::set_text(&tip, "");
-        }
-    }
+fn texts(element: &Element, selector: &str) -> Vec<String> {
+    let found = browser::all_in(element, selector).into_iter();
+    found.map(|element| element.text_content().unwrap_or_default().trim().to_owned()).collect()
 }

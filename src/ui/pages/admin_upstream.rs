@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
+use crate::ui::components::form::of_person;
 use crate::ui::components::localized::number;
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::table::table;
@@ -129,6 +130,7 @@ fn clock_jump(jump: ClockJump) -> AnyView {
             ". Docket removes no old data until you confirm the time, or the clock has run regularly for a day. If the time is wrong, set the clock first."
         </p>
         <form method="post" action=TrustClock::PATH data-plain="">
+            {of_person()}
             <button type="submit" class="button">"Confirm the time"</button>
         </form>
     };

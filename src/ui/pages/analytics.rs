@@ -23,8 +23,9 @@ use crate::ui::components::failure::failure;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::notice::problem;
 use crate::ui::components::pages_table::{self, About, Shown, pages_table};
-use crate::ui::islands::in_place::{self, InPlace};
-use crate::ui::islands::picked::Picked;
+use crate::ui::islands::in_place::InPlace;
+use crate::ui::islands::selection::Selectable;
+use crate::ui::marks::{REPORT, REPORT_PROBLEM};
 use crate::ui::pages::fetch_days::{self, FetchAgain, MissingDays};
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
@@ -137,11 +138,11 @@ pub fn Analytics() -> impl IntoView {
         Ok(view! {
             {bar::patterns()}
             <InPlace>
-                <div id=in_place::ID data-region="report" data-every=every>
+                <div id=REPORT.name() data-region="report" data-every=every>
                     {page_head("Analytics", context.described(), range::ranges(&context))}
                     {range::future_note(&context)}
                     {problem(refused)}
-                    <div id=in_place::PROBLEM></div>
+                    <div id=REPORT_PROBLEM.name()></div>
                     <div class="applied">{chips::chips(&context)} {saved_views(&context, &views)}</div>
                     {body(&context, report)}
                 </div>
@@ -297,20 +298,22 @@ fn body(context: &AnalyticsPage, report: Result<AnalyticsReport, AppError>) -> A
 fn table(context: &AnalyticsPage, table: PagesTable) -> AnyView {
     let AnalyticsPage { project, query, session, .. } = context;
     let (days, may_start) = (context.days(), session.can_start_jobs());
-    let picked = may_start.then(|| {
-        view! { <Picked project=project.clone() /> {pick::batch(context, &table)} }
-    });
+    let picked = may_start.then(|| pick::batch(context, &table));
     let (site, changed) = (session.site(project).map(str::to_owned), context.changed.clone());
     let about = About { project: project.clone(), days, may_start, site, changed };
     let shown = Shown { query: query.clone(), table };
     let content = pages_table(&about, &shown);
-    view! {
-        {picked}
+    let section = view! {
         <section class="paged-views" aria-labelledby=pages_table::HEADING>
             {content}
         </section>
+    };
+    match picked {
+        Some(picked) => {
+            view! { <Selectable picked=Some(project.clone())>{picked} {section}</Selectable> }.into_any()
+        }
+        None => section.into_any(),
     }
-    .into_any()
 }
 
 fn saved_views(context: &AnalyticsPage, views: &[SavedView]) -> AnyView {

@@ -18,18 +18,17 @@ pub(super) fn copy_button<C: IntoView>(
     done: &'static str,
     content: C,
 ) -> impl IntoView + use<C> {
-    let (text, is_page) = match copied {
-        Copied::Text(text) => (text, false),
-        Copied::Page(path) => (path, true),
+    let (button, text) = match copied {
+        Copied::Text(text) => (buttons::COPY, text),
+        Copied::Page(path) => (buttons::COPY_URL, path),
     };
     view! {
         <button
             type="button"
             class=format!("{class} js-only")
-            data-button=buttons::COPY
+            data-button=button
             data-copy=text
             data-done=done
-            data-page=is_page.then_some("")
         >
             {content.into_view()}
         </button>

@@ -32,10 +32,6 @@ pub use rail::HasReviews;
 #[derive(Clone)]
 pub struct LastProject(pub String);
 
-/// The id of the signed-in person's account. The router provides it; no endpoint returns it.
-#[derive(Clone)]
-pub struct PersonId(pub String);
-
 #[component]
 pub fn Frame() -> impl IntoView {
     let (project, session) = (request::project(), request::session());
@@ -45,7 +41,6 @@ pub fn Frame() -> impl IntoView {
     let name = known.name.clone();
     let may_start = session.can_start_jobs();
     let is_admin = session.role == Role::Admin;
-    let person = use_context::<PersonId>().map(|PersonId(id)| id).unwrap_or_default();
     let id = project.clone();
     // Loaded once, for the meters and the notice above the page. A failure does not prevent the page.
     let budgets = async move {
@@ -76,7 +71,7 @@ pub fn Frame() -> impl IntoView {
     view! {
         <a class="skip-link" href="#content">"Skip to content"</a>
         <Live project=project.clone()>
-            <div class="frame" data-person=person>
+            <div class="frame">
                 {rail::top(&project, &session, false)}
                 <main id="content" class="page" tabindex="-1">
                     <p class="print-only">{name}</p>

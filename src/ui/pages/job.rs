@@ -18,16 +18,18 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::ui::clock;
+use crate::ui::components::form::of_person;
 use crate::ui::components::job_effect;
 use crate::ui::components::notice::problem;
 use crate::ui::components::page_room::{Room, escaped_len};
-use crate::ui::islands::follow_up::{FIELD, FollowUp};
+use crate::ui::islands::follow_up::FollowUp;
+use crate::ui::islands::prompt_form::{DraftNotes, FormStart};
+use crate::ui::marks::FOLLOW_UP_FIELD;
 use crate::ui::pages::fetch_days;
 use crate::ui::pages::job::conversation::{Conversation, Shown};
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::prompt_form::{
-    self, PromptField, base_field, draft_start, other_version, prompt_field, prompt_notes, queue_choice,
-    send_buttons,
+    self, PromptField, base_field, form_start, other_version, prompt_field, queue_choice, send_buttons,
 };
 use crate::ui::pages::request::{self, page};
 use api::analytics::job_effects;
@@ -47,7 +49,7 @@ const SOON: &str = "2";
 
 #[component]
 pub fn JobPage() -> impl IntoView {
-    let (project, session) = (request::project(), request::session());
+    let (project, session, person) = (request::project(), request::session(), request::person());
     let id = request::param("job");
     let query = request::query();
     // `again` is the follow-up whose text the form starts with.
@@ -73,7 +75,7 @@ pub fn JobPage() -> impl IntoView {
         room.use_up(head::size(&job));
         let may_send = session.can_start_jobs();
         let follow_up = match may_send && job.state.accepts_follow_ups() {
-            true => Some(follow_up(&job, follow_ups.again, unsent, &mut room).await?),
+            true => Some(follow_up(&job, person, follow_ups.again, unsent, &mut room).await?),
             false => None,
         };
         let refused_id = refused.as_ref().map(|refused| refused.typed("remote_id")).unwrap_or_default();
@@ -122,6 +124,7 @@ fn is_sending(job: &Job) -> bool {
 /// draft.
 async fn follow_up(
     job: &Job,
+    person: String,
     again: Option<u32>,
     unsent: Option<FlashMessage>,
     room: &mut Room,
@@ -138,10 +141,14 @@ async fn follow_up(
     let goes_first = given.is_some();
     let text = given.unwrap_or_else(|| form.draft.clone());
     room.use_up(escaped_len(&text));
-    let draft = draft_start(&form, &text, goes_first, <_>::default());
+    let start = FormStart {
+        job: Some(job.id.to_string()),
+        refused: why.as_ref().map(|why| why.code),
+        ..form_start(&form, person, &project, &text, goes_first)
+    };
     let id = job.id.to_string();
     let field = prompt_field(&PromptField {
-        id: FIELD,
+        id: FOLLOW_UP_FIELD.name(),
         name: "prompt",
         label: "Follow-up",
         placeholder: "Ask for a change, or answer the agent",
@@ -151,21 +158,22 @@ async fn follow_up(
     });
     Ok(view! {
         <div id="reply" data-keep="">
-            <FollowUp project=project.clone() job=id.clone() draft=draft.clone()>
-                <div class="follow-up">
-                    {prompt_form::problem(why.as_ref())}
-                    <form class="follow-up-form" method="post" action=SendFollowUp::PATH>
-                        <input type="hidden" name="project" value=project autocomplete="off" />
-                        <input type="hidden" name="job" value=id autocomplete="off" />
-                        <input type="hidden" name="intent" value=form.intent.to_string() autocomplete="off" />
-                        {base_field(&draft)}
-                        {other_version()}
-                        {field}
-                        <div class="actions">{send_buttons("Send follow-up", "Sending…", why.as_ref(), is_confirmed)}</div>
-                        {queue_choice(left)}
-                        <div class="follow-up-notes">{prompt_notes(&draft)}</div>
-                    </form>
-                </div>
+            <FollowUp start=start.clone()>
+                {prompt_form::problem(why.as_ref())}
+                <form class="follow-up-form" method="post" action=SendFollowUp::PATH>
+                        {of_person()}
+                    <input type="hidden" name="project" value=project autocomplete="off" />
+                    <input type="hidden" name="job" value=id autocomplete="off" />
+                    <input type="hidden" name="intent" value=form.intent.to_string() autocomplete="off" />
+                    {base_field(&start)}
+                    {other_version()}
+                    {field}
+                    <div class="actions">{send_buttons("Send follow-up", "Sending…", why.as_ref(), is_confirmed)}</div>
+                    {queue_choice(left)}
+                    <div class="follow-up-notes">
+                        <DraftNotes is_draft=start.is_draft />
+                    </div>
+                </form>
             </FollowUp>
         </div>
     }

@@ -11,15 +11,17 @@ use leptos::server_fn::ServerFn;
 use crate::ui::charts::number::grouped;
 use crate::ui::clock::now;
 use crate::ui::components::empty::{empty, learn_about};
-use crate::ui::components::form::{confirm, post_form};
+use crate::ui::components::form::{confirm, of_person, post_form};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::list_news::list_news;
+use crate::ui::components::unmarked::unmarked;
 use crate::ui::components::waiting::waiting_link;
 use crate::ui::components::ways_to_start::ways_to_start;
-use crate::ui::islands::bulk::{self, Bulk};
 use crate::ui::islands::buttons;
 use crate::ui::islands::live_search::LiveSearch;
 use crate::ui::islands::menus::Menus;
+use crate::ui::islands::selection::Selectable;
+use crate::ui::marks::{BULK, BULK_COUNT, BULK_PAGE, MATCHES, NEXT_FOCUS};
 use crate::ui::pages::job_row::{Entry, Found, batch_row, folded, found_row};
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::title;
@@ -28,6 +30,7 @@ use crate::ui::pages::saved_views_bar::{Bar, saved_views_bar};
 use api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
 use api::jobs::{SendAllAgain, filtered_jobs};
 use api::saved_views::list_saved_views;
+use model::analytics::query::MATCHING;
 use model::excerpt::SearchWords;
 use model::job::{Job, JobPage, JobState, SENT_AGAIN_MAX};
 use model::job_query::JobQuery;
@@ -66,10 +69,7 @@ pub fn Jobs() -> impl IntoView {
         let bar = saved_views_bar(&bar, |view| format!("{}?{}", links::jobs(&project), view.query));
         let page = &jobs.page;
         let revision = page.revision.to_string();
-        Ok(view! {
-            {title("Jobs")}
-            <a class="skip-link" href=format!("#{LIST}")>"Skip to the list"</a>
-            <a class="skip-link" href=format!("#{}", filters::SEARCH)>"Skip to search and filters"</a>
+        let head = unmarked(view! {
             <header class="jobs-head">
                 <h1>"Jobs"</h1>
                 {bar}
@@ -77,6 +77,12 @@ pub fn Jobs() -> impl IntoView {
                 <a class="jobs-batches" href=links::batches(&project)>"Batches"</a>
                 {session.can_start_jobs().then(|| ways_to_start(&project))}
             </header>
+        });
+        Ok(view! {
+            {title("Jobs")}
+            <a class="skip-link" href=format!("#{LIST}")>"Skip to the list"</a>
+            <a class="skip-link" href=format!("#{}", filters::SEARCH)>"Skip to search and filters"</a>
+            {head}
             {refused}
             <div data-region="filters" data-follows=revision>
                 {filters::filters(&project, &url.query, &jobs, &session.username)}
@@ -94,18 +100,21 @@ fn list(project: &str, url: &JobsUrl, page: &JobPage, session: &CurrentSession) 
     let body = match (page.jobs.is_empty(), url.query.is_filtered() || url.is_further_on()) {
         (false, _) => {
             let head = list_head(project, url, page, may_file);
-            let list = view! {
-                <ul id=LIST class="job-list" aria-label="Jobs" tabindex="-1" data-focus="">
+            let list = unmarked(view! {
+                <ul id=LIST class="job-list" aria-label="Jobs" tabindex="-1" {..NEXT_FOCUS.here()}>
                     {rows(project, url, page, may_file)}
                 </ul>
-            };
+            });
             match may_file {
                 // Browsers restore no checkbox of a form without autocompletion.
                 true => view! {
-                    <form id=bulk::FORM class="listing" method="post" autocomplete="off" action=TagJobs::PATH data-done="tagged" data-undo=UntagJobs::PATH>
-                        <Bulk>{head}</Bulk>
-                        {list}
-                    </form>
+                    <Selectable picked=None>
+                        <form id=BULK.name() method="post" autocomplete="off" action=TagJobs::PATH data-done="tagged" data-undo=UntagJobs::PATH>
+                            {of_person()}
+                            {head}
+                            {list}
+                        </form>
+                    </Selectable>
                 }
                 .into_any(),
                 false => view! { <div class="listing">{head} {list}</div> }.into_any(),
@@ -180,8 +189,9 @@ fn list_head(project: &str, url: &JobsUrl, page: &JobPage, may_file: bool) -> An
     // Jobs on other pages have no checkbox.
     let matching = (page.total > page.jobs.len() as u64).then(|| {
         view! {
+            <input type="hidden" name="count" value=page.total.to_string() />
             <label class="with-icon bulk-matching">
-                <input class="check" type="checkbox" name="matching" value=format!("?{}", url.query.canonical()) />
+                <input class="check" type="checkbox" name=MATCHING value=format!("?{}", url.query.canonical()) {..MATCHES.is(page.total.to_string())} />
                 {format!("Select all {} that match", grouped(page.total))}
             </label>
         }
@@ -191,13 +201,13 @@ fn list_head(project: &str, url: &JobsUrl, page: &JobPage, may_file: bool) -> An
         false => (UnarchiveJobs::PATH, ArchiveJobs::PATH, "Restore", "restored"),
         true => (ArchiveJobs::PATH, UnarchiveJobs::PATH, "Archive", "archived"),
     };
-    view! {
+    unmarked(view! {
         <div class="list-head">
             <input type="hidden" name="project" value=project.to_owned() />
-            <input id=bulk::ALL class="check js-only" type="checkbox" aria-label="Select all on this page" />
+            <input id=BULK_PAGE.name() class="check js-only" type="checkbox" aria-label="Select all on this page" />
             {position}
             <div class="bulk-actions">
-                <span class="bulk-count js-only" role="status"><span id=bulk::COUNT>"0"</span> " selected"</span>
+                <span class="bulk-count js-only" role="status"><span id=BULK_COUNT.name()>"0"</span> " selected"</span>
                 {matching}
                 <button type="reset" class="button">"Clear"</button>
                 <label class="visually-hidden" for="bulk-tag">"Tag"</label>
@@ -209,7 +219,7 @@ fn list_head(project: &str, url: &JobsUrl, page: &JobPage, may_file: bool) -> An
             </div>
             {orders}
         </div>
-    }
+    })
     .into_any()
 }
 

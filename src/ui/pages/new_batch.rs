@@ -5,10 +5,12 @@ use leptos::server_fn::ServerFn;
 
 use crate::ui::charts::number::grouped;
 use crate::ui::clock;
-use crate::ui::components::form::submit_button;
+use crate::ui::components::form::of_person;
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::read_only::read_only;
-use crate::ui::islands::batch_form::{BatchForm, PROMPT, VALUES};
+use crate::ui::islands::batch_form::{BatchForm, TEXT_DRAFT};
+use crate::ui::islands::prompt_form::{FormStart, SendButtons};
+use crate::ui::marks::{PROMPT_FIELD, VALUES_FIELD};
 use crate::ui::pages::fetch_days::{MissingDays, days_are_missing, fetch_days};
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
@@ -30,7 +32,7 @@ use model::url_encoding::with_query;
 #[component]
 pub fn NewBatch() -> impl IntoView {
     let (project, query) = (request::project(), request::query());
-    let may_start = request::session().can_start_jobs();
+    let (may_start, person) = (request::session().can_start_jobs(), request::person());
     let (prompt, from) = (query.get("prompt").unwrap_or_default(), query.get("from"));
     let template = query.get("template").unwrap_or_default();
     let picked: Vec<_> = query.get_all(PICK).unwrap_or_default().into_iter().take(PICKED_MAX).collect();
@@ -77,7 +79,7 @@ pub fn NewBatch() -> impl IntoView {
         };
         let choice = choice(&templates, &template);
         let text = prompt_field(&PromptField {
-            id: PROMPT,
+            id: PROMPT_FIELD.name(),
             name: "prompt",
             label: "Prompt template",
             placeholder: "Check {{page}} against version 3 of the SDK, and fix every step that no longer works.",
@@ -86,7 +88,7 @@ pub fn NewBatch() -> impl IntoView {
             autofocus: true,
         });
         let values = prompt_field(&PromptField {
-            id: VALUES,
+            id: VALUES_FIELD.name(),
             name: "values",
             label: "Values, one line per job",
             placeholder: "/quickstart\n/guides/webhooks",
@@ -95,6 +97,15 @@ pub fn NewBatch() -> impl IntoView {
             autofocus: false,
         });
         let why = problem(refused.as_ref().and_then(|refused| refused.problem()));
+        let start = FormStart {
+            person,
+            project: project.clone(),
+            job: Some(TEXT_DRAFT.to_owned()),
+            intent: form.intent.to_string(),
+            template: template.clone(),
+            goes_first: go_first,
+            ..FormStart::default()
+        };
         Ok(view! {
             {head}
             {not_discarded}
@@ -102,16 +113,19 @@ pub fn NewBatch() -> impl IntoView {
             <div class="columns">
                 <div>
                     <div data-region="unstarted" data-when="posted">{unstarted}</div>
-                    <BatchForm project=project.clone() goes_first=go_first>
+                    <BatchForm start>
                         {why}
                         <form class="stack" method="post" action=PrepareBatch::PATH>
+                            {of_person()}
                             <input type="hidden" name="project" value=project autocomplete="off" />
                             <input type="hidden" name="intent" value=form.intent.to_string() autocomplete="off" />
                             <input type="hidden" name="template_id" value=template autocomplete="off" />
                             {choice}
                             {text}
                             {values}
-                            <div class="send">{submit_button("Preview")}</div>
+                            <div class="send">
+                                <SendButtons idle="Preview".to_owned() busy="Preview".to_owned() refused=None />
+                            </div>
                         </form>
                     </BatchForm>
                 </div>

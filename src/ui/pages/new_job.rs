@@ -10,18 +10,18 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::ui::components::cost;
+use crate::ui::components::form::of_person;
 use crate::ui::components::read_only::read_only;
 use crate::ui::components::similar_jobs::similar_jobs as similar_notice;
 use crate::ui::components::time::ago;
-use crate::ui::islands::drafts::{DraftStart, FORM, PrefilledText};
-use crate::ui::islands::job_form::{
-    COST, DETECTED, JobForm, PROMPT, SEND_ANYWAY, SIMILAR, SIMILAR_CONFIRMATION, detected,
+use crate::ui::islands::job_form::{JobForm, detected};
+use crate::ui::islands::prompt_form::{DraftNotes, FORM, FormStart, PrefilledText};
+use crate::ui::marks::{
+    COST, DETECTED, KNOWN_PAGES, PAGES_FIELD, PROMPT_FIELD, SIMILAR, SIMILAR_CONFIRMATION,
 };
-use crate::ui::islands::page_suggestions::{PAGES, PageSuggestions};
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::prompt_form::{
-    PromptField, base_field, draft_start, other_version, problem, prompt_field, prompt_notes, queue_choice,
-    send_buttons,
+    PromptField, base_field, form_start, other_version, problem, prompt_field, queue_choice, send_buttons,
 };
 use crate::ui::pages::request::{self, page};
 use api::job_pages::mentioned_pages;
@@ -59,7 +59,7 @@ struct Prefill {
 
 #[component]
 pub fn NewJob() -> impl IntoView {
-    let (project, session) = (request::project(), request::session());
+    let (project, session, person) = (request::project(), request::session(), request::person());
     let query = request::query();
     let refused = [CreateJob::PATH, SaveDraft::PATH].into_iter().find_map(request::flash);
     page(async move {
@@ -91,12 +91,13 @@ pub fn NewJob() -> impl IntoView {
         let retried = copied.clone().filter(Job::is_retryable);
         let prefilled = prefilled(prefill, &pick, form.prompt_max, copied);
         let text = text(&form, refused.as_ref(), &prefilled);
-        let draft = draft_start(
-            &form,
-            &text.prompt,
-            is_refused(refused.as_ref()),
-            PrefilledText { text: prefilled.prompt, template: prefilled.template },
-        );
+        let start = FormStart {
+            key: key.clone(),
+            template: text.template.clone(),
+            prefill: PrefilledText { text: prefilled.prompt, template: prefilled.template },
+            refused: why.as_ref().map(|why| why.code),
+            ..form_start(&form, person, &project, &text.prompt, is_refused(refused.as_ref()))
+        };
         // A failed lookup does not prevent the form.
         let detected = mentioned_pages(project.clone(), text.prompt.clone()).await.unwrap_or_default();
         let others = other_drafts(&project, &form.other_drafts, |id| pick.name_of(id));
@@ -114,21 +115,18 @@ pub fn NewJob() -> impl IntoView {
             is_confirmed,
             budgets,
         };
-        let (fields, templates) = (fields.view(&draft), pick.panel());
+        let (fields, templates) = (fields.view(&start), pick.panel());
         let fill = pick.fill();
         let advice = advice::advice(project);
-        let project = project.to_owned();
         Ok(view! {
             {head}
-            <PageSuggestions project=project.clone() />
-            <JobForm project draft>
-                <div class="columns">
-                    <div>{others} {fill} {fields}</div>
-                    <aside class="advice" aria-label="Templates and advice">
-                        {templates}
-                        {advice}
-                    </aside>
-                </div>
+            <datalist id=KNOWN_PAGES.name()></datalist>
+            <JobForm start>
+                <div>{others} {fill} {fields}</div>
+                <aside class="advice" aria-label="Templates and advice">
+                    {templates}
+                    {advice}
+                </aside>
             </JobForm>
         }
         .into_any())
@@ -158,7 +156,7 @@ struct Fields<'a> {
 
 impl Fields<'_> {
     /// The note that the form has a draft instead of the text in its URL.
-    fn shows_draft(&self, draft: &DraftStart) -> Option<AnyView> {
+    fn shows_draft(&self, draft: &FormStart) -> Option<AnyView> {
         let at = draft.saved_at.filter(|_| draft.is_draft)?;
         let prefill = &draft.prefill.text;
         (!prefill.is_empty() && *prefill != self.text.prompt).then(|| {
@@ -166,7 +164,7 @@ impl Fields<'_> {
         })
     }
 
-    fn view(&self, draft: &DraftStart) -> AnyView {
+    fn view(&self, draft: &FormStart) -> AnyView {
         let why = self.why.as_ref();
         // A plain form is returned once if there are similar jobs. Sending it again confirms.
         let warning_field = why.is_none_or(|why| why.code != ErrorCode::SimilarJob);
@@ -183,7 +181,7 @@ impl Fields<'_> {
         });
         let creates = self.budgets.map(|budgets| budgets.creates);
         let field = PromptField {
-            id: PROMPT,
+            id: PROMPT_FIELD.name(),
             name: "prompt",
             label: "Prompt",
             placeholder: "Rewrite the quickstart for version 3 of the SDK. Keep the page’s structure, and mention the new sign-in.",
@@ -195,6 +193,7 @@ impl Fields<'_> {
         view! {
             {problem(why)}
             <form class="stack" method="post" action=CreateJob::PATH>
+                {of_person()}
                 <input type="hidden" name="project" value=self.project.to_owned() autocomplete="off" />
                 <input type="hidden" name="intent" value=self.form.intent.to_string() autocomplete="off" />
                 <input type="hidden" name=FORM value=self.key.to_owned() autocomplete="off" />
@@ -205,12 +204,12 @@ impl Fields<'_> {
                 {other_version()}
                 {self.shows_draft(draft)}
                 {prompt_field(&field)}
-                <label class="field-label" for="paths">"Pages"</label>
+                <label class="field-label" for=PAGES_FIELD.name()>"Pages"</label>
                 <input
-                    id="paths"
+                    id=PAGES_FIELD.name()
                     class="field"
                     name="paths"
-                    list=PAGES
+                    list=KNOWN_PAGES.name()
                     value=self.text.pages.clone()
                     placeholder="/guides/quickstart, /api/authentication"
                     autocomplete="off"
@@ -219,24 +218,18 @@ impl Fields<'_> {
                 />
                 <p class="hint" id="paths-hint">
                     "Optional: the pages it is about, separated by commas. "
-                    <span id=DETECTED class="about">{detected(&self.detected)}</span>
+                    <span id=DETECTED.name() class="about">{detected(&self.detected)}</span>
                 </p>
-                <div id=SIMILAR aria-live="polite">
+                <div id=SIMILAR.name() aria-live="polite">
                     {similar_notice(self.project, "Similar jobs", &self.similar)}
                 </div>
-                <div id=SIMILAR_CONFIRMATION class="notice notice-warn" role="alert" hidden>
-                    <div>
-                        <p>"A similar job is running. Start anyway?"</p>
-                        // Not a submit button, because Enter in another field would press it.
-                        <button id=SEND_ANYWAY type="button" class="button">"Start anyway"</button>
-                    </div>
-                </div>
+                <div id=SIMILAR_CONFIRMATION.name() class="contents"></div>
                 <div class="send">
                     {send_buttons("Start job", "Starting…", why, self.is_confirmed)}
                     <span class="faint js-only"><kbd>"Ctrl"</kbd> " " <kbd>"Enter"</kbd></span>
-                    <p id=COST class="cost">{creates.map(cost::sentence)}</p>
+                    <p id=COST.name() class="cost">{creates.map(cost::sentence)}</p>
                     {queue_choice(creates)}
-                    {prompt_notes(draft)}
+                    <DraftNotes is_draft=draft.is_draft />
                 </div>
             </form>
         }

@@ -12,6 +12,7 @@ use crate::ui::components::localized::number;
 use crate::ui::components::pull_request::waiting_name;
 use crate::ui::components::time::{ago, ahead, lasting};
 use crate::ui::islands::buttons;
+use crate::ui::marks::NOTIFY;
 use crate::ui::pages::linked_status::{job_status, link};
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::platform_notice;
@@ -43,12 +44,14 @@ pub fn NotificationsPage() -> impl IntoView {
         let listed = list_notifications(project.clone(), who).await?;
         let older = (listed.older > 0).then(|| older(&project, all, listed.older));
         Ok(view! {
-            {platform(&listed.platform)}
-            {expiring(&listed.tokens)}
-            {since(&listed.new, listed.looked_at)}
-            {older}
-            {before(&listed.earlier)}
-            {cut(&project, all, &listed)}
+            <div data-region="notifications" data-every="30">
+                {platform(&listed.platform)}
+                {expiring(&listed.tokens)}
+                {since(&listed.new, listed.looked_at)}
+                {older}
+                {before(&listed.earlier)}
+                {cut(&project, all, &listed)}
+            </div>
         }
         .into_any())
     });
@@ -58,7 +61,7 @@ pub fn NotificationsPage() -> impl IntoView {
 /// The button for browser notifications.
 fn permission() -> impl IntoView {
     view! {
-        <button type="button" class="button js-only" data-button=buttons::NOTIFY aria-pressed="false">
+        <button id=NOTIFY.name() type="button" class="button js-only" data-button=buttons::NOTIFY aria-pressed="false">
             {icon(icon::BELL)}
             "Notify me in this browser"
         </button>

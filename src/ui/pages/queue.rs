@@ -10,7 +10,8 @@ use crate::ui::components::form::{Hidden, post_form};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::time::{ago, full, until};
-use crate::ui::islands::queue::{self as queue_moves, QueueMoves};
+use crate::ui::islands::queue::QueueMoves;
+use crate::ui::marks::NEXT_FOCUS;
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
@@ -44,8 +45,7 @@ pub fn QueuePage() -> impl IntoView {
             {page_head("Queue", "Docket sends queued prompts one at a time, spread evenly over the hour.", ())}
             {refused}
             <QueueMoves>
-                <p id=queue_moves::ANNOUNCEMENT class="visually-hidden" role="status"></p>
-                <div id=queue_moves::LIST data-region="queue" data-every="3">{list(&queue_view, queue)}</div>
+                <div class="queue-list" data-region="queue" data-every="3">{list(&queue_view, queue)}</div>
             </QueueMoves>
         }
         .into_any())
@@ -155,7 +155,7 @@ fn tools(queue_view: &QueueView, entry: &QueueEntry, title: &str) -> AnyView {
     view! {
         <div class="queue-tools">
             {moves}
-            <a class="quiet" href=cancel_href data-ask="" data-focus="" title="Cancel" aria-label=format!("Cancel: {title}")>
+            <a class="quiet" href=cancel_href title="Cancel" {..NEXT_FOCUS.here()} aria-label=format!("Cancel: {title}")>
                 {icon(icon::CLOSE)}
             </a>
         </div>
@@ -169,8 +169,8 @@ fn confirmation(queue_view: &QueueView, entry: &QueueEntry, title: &str) -> AnyV
     let content = view! {
         <div class="queue-tools">
             <span>"It will never be sent. Its text is saved."</span>
-            <button type="submit" class="button" data-focus="" aria-label=format!("{cancel}: {title}")>{cancel}</button>
-            <a class="button" href=links::queue(&queue_view.project) data-ask="">"Keep in queue"</a>
+            <button type="submit" class="button" {..NEXT_FOCUS.here()} aria-label=format!("{cancel}: {title}")>{cancel}</button>
+            <a class="button" href=links::queue(&queue_view.project)>"Keep in queue"</a>
         </div>
     };
     post_form("queue-ask", CancelQueued::PATH, hidden(queue_view, entry), content).into_any()

@@ -9,6 +9,7 @@ use leptos_router::location::Url;
 use leptos_router::params::ParamsMap;
 
 use crate::ui::components::failure::{heading, page_failure};
+use crate::ui::components::form::PersonId;
 use crate::ui::pages::page_head::title;
 use model::budget::{Budgets, PageBudgets};
 use model::error::{AppError, ErrorCode};
@@ -75,6 +76,11 @@ pub(super) fn page_budgets() -> impl Future<Output = Option<PageBudgets>> + Send
             None => None,
         }
     }
+}
+
+/// The id of the signed-in person's account. Call it before the first await.
+pub(super) fn person() -> String {
+    use_context::<PersonId>().map(|PersonId(id)| id).unwrap_or_default()
 }
 
 /// The signed-in person. The pages that call this require a session.

@@ -23,7 +23,7 @@ pub fn ReviewsPage() -> impl IntoView {
         let introduction = "Open pull requests of this project’s jobs, by who acts next.";
         Ok(view! {
             {page_head("Reviews", introduction, ())}
-            <div data-region="reviews-list">{content(&project, &reviews)}</div>
+            <div data-region="reviews-list" data-every="30">{content(&project, &reviews)}</div>
         }
         .into_any())
     })

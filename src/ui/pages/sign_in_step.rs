@@ -80,7 +80,7 @@ pub fn refused(step: &Document, sentence: &str) -> String {
 fn whole<V: IntoView>(step: &Document, title: &'static str, content: impl FnOnce() -> V) -> String {
     // Views need an owner. Leptos provides one to the pages of the app, but not to a handler of the router.
     Owner::new().with(|| {
-        let look = Look { theme: step.theme, density: None };
+        let look = Look { theme: step.theme, density: None, no_shortcuts: false };
         let head = view! { <title>{title} " · Docket"</title> };
         let body = view! {
             <main class="lone">

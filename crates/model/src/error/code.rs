@@ -226,9 +226,9 @@ mod tests {
     #[test]
     fn each_code_has_one_name_and_pages_share_those_of_the_api() {
         for code in ErrorCode::VARIANTS.iter().copied() {
-            let name = serde_json::to_value(code).unwrap();
+            let name = serde_json::to_value(code).expect("a code is a text");
             assert_eq!(name, code.as_str());
-            assert_eq!(serde_json::from_value::<ErrorCode>(name).unwrap(), code);
+            assert_eq!(serde_json::from_value::<ErrorCode>(name).expect("the name of a code"), code);
             let in_api = code.in_api();
             assert_eq!((in_api.in_api(), in_api.status()), (in_api, code.status()), "{code:?}");
         }
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn unknown_name_is_no_code() {
-        let error = serde_json::from_str::<ErrorCode>(r#""teapot""#).unwrap_err();
+        let error = serde_json::from_str::<ErrorCode>(r#""teapot""#).expect_err("no code has this name");
         assert_eq!(error.to_string(), "invalid value: string \"teapot\", expected an error code");
     }
 

@@ -30,15 +30,15 @@ impl FromStr for ChosenIds {
 /// The jobs that an action is for.
 pub enum ChosenJobs {
     Ids(ChosenIds),
-    /// All that match the filters of a list.
-    Matching(Box<JobFilter>),
+    /// All that match the filters of a list, and how many it showed, if that must not have changed.
+    Matching(Box<JobFilter>, Option<u64>),
 }
 
 impl ChosenJobs {
     /// Parses the query string of a list, or without one the comma-separated ids.
-    pub fn parse(ids: Option<&str>, matching: Option<&str>) -> Result<Self, AppError> {
+    pub fn parse(ids: Option<&str>, matching: Option<&str>, shown: Option<u64>) -> Result<Self, AppError> {
         match matching.filter(|query| !query.is_empty()) {
-            Some(query) => Ok(Self::Matching(Box::new(filter::of_selection(query)?))),
+            Some(query) => Ok(Self::Matching(Box::new(filter::of_selection(query)?), shown)),
             None => Ok(Self::Ids(ids.unwrap_or_default().parse()?)),
         }
     }
@@ -92,16 +92,20 @@ impl Jobs {
         project: &ProjectId,
         jobs: ChosenJobs,
     ) -> Result<ChosenIds, AppError> {
-        let filter = match jobs {
+        let (filter, shown) = match jobs {
             ChosenJobs::Ids(ids) => return Ok(ids),
-            ChosenJobs::Matching(filter) => self.with_labels_of_pages(project, *filter).await?,
+            ChosenJobs::Matching(filter, shown) => {
+                (self.with_labels_of_pages(project, *filter).await?, shown)
+            }
         };
         let permit = caller.query_permit().await?;
         let ids = self.store.ids(&permit, project, &filter, SELECTED_MAX + 1).await?;
-        match ids.len() {
-            0 => Err(ChoiceError::None.into()),
-            1..=SELECTED_MAX => Ok(ChosenIds(ids)),
-            _ => Err(ChoiceError::TooManyMatch { most: SELECTED_MAX }.into()),
+        let now = ids.len() as u64;
+        match shown.filter(|shown| *shown != now) {
+            _ if ids.len() > SELECTED_MAX => Err(ChoiceError::TooManyMatch { most: SELECTED_MAX }.into()),
+            Some(shown) => Err(ChoiceError::Changed { shown, now }.into()),
+            None if ids.is_empty() => Err(ChoiceError::None.into()),
+            None => Ok(ChosenIds(ids)),
         }
     }
 }

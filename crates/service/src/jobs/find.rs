@@ -392,6 +392,8 @@ pub enum ChoiceError {
     TooMany { most: usize },
     #[error("More than {most} jobs match. Narrow the list by a filter first.")]
     TooManyMatch { most: usize },
+    #[error("You selected {shown}, {now} match now. Reload the page and select them again.")]
+    Changed { shown: u64, now: u64 },
     #[error("Choose at least one job.")]
     None,
 }

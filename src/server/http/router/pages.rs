@@ -16,9 +16,11 @@ use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions, generate_rout
 use super::last_project;
 use crate::app::{App, shell};
 use crate::ui::clock::RequestTime;
+use crate::ui::components::form::PersonId;
 use crate::ui::look::Look;
 use crate::ui::pages::api_reference::ApiReferenceText;
-use crate::ui::pages::frame::{HasReviews, PersonId};
+
+use crate::ui::pages::frame::HasReviews;
 use crate::ui::pages::login::{AcceptsPasskeys, Provider};
 use crate::ui::pages::set_up::StoredLink;
 use model::flash::PendingFlash;
@@ -106,7 +108,8 @@ pub(super) fn context(state: &AppState) -> impl Fn() + Clone + Send + Sync + 'st
 fn chosen_look() -> Look {
     let Some(parts) = use_context::<Parts>() else { return Look::default() };
     let density = cookie::get(&parts.headers, "density").filter(|density| density == "comfortable");
-    Look { theme: theme_of(&parts.headers), density: density.map(|_| "comfortable") }
+    let no_shortcuts = cookie::get(&parts.headers, "shortcuts").is_some_and(|shortcuts| shortcuts == "off");
+    Look { theme: theme_of(&parts.headers), density: density.map(|_| "comfortable"), no_shortcuts }
 }
 
 pub(super) fn theme_of(headers: &HeaderMap) -> Option<&'static str> {

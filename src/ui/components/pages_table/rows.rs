@@ -10,15 +10,11 @@ use crate::ui::charts::scale::longest;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::localized::{cell, number};
 use crate::ui::components::page_job_link::{PageFigures, page_job_link};
+use crate::ui::marks::{MATCHES, PICKED, PICKED_PAGE};
 use model::analytics::choice::{Sort, Tab};
 use model::analytics::query::{AnalyticsQuery, MATCHING, PICK, PICKED_MAX};
 use model::analytics::report::{TableRow, TableSource};
 use model::links;
-
-/// The id of the form that the checkboxes of rows belong to.
-pub const PICKED: &str = "picked-pages";
-/// The id of the checkbox that selects every row of the table, or none.
-pub const ALL: &str = "pick-all";
 
 pub(super) fn daily(about: &About, shown: &Shown) -> impl IntoView + use<> {
     let (project, query) = (about.project.as_str(), &shown.query);
@@ -67,7 +63,7 @@ pub(super) fn daily(about: &About, shown: &Shown) -> impl IntoView + use<> {
             <thead>
                 <tr>
                     {pick_head(about)}
-                    {head(Sort::Path, "", "Page")}
+                    {head(Sort::Path, "of-path", "Page")}
                     {head(Sort::Human, "numeric by-reader", "People")}
                     {head(Sort::Ai, "numeric by-reader", "AI")}
                     {head(Sort::Total, "numeric", "Views")}
@@ -103,7 +99,7 @@ pub(super) fn live(about: &About, shown: &Shown) -> impl IntoView + use<> {
                 <tr>
                     {pick_head(about)}
                     <th scope="col" class="rank">"#"</th>
-                    <th scope="col">"Page"</th>
+                    <th scope="col" class="of-path">"Page"</th>
                     <th scope="col" class="numeric by-reader">"People"</th>
                     <th scope="col" class="numeric by-reader">"AI"</th>
                     <th scope="col" class="numeric">"Views"</th>
@@ -176,7 +172,7 @@ fn pick_head(about: &About) -> Option<impl IntoView + use<>> {
         .then(|| view! {
             <th scope="col" class="pick">
                 <span class="no-js visually-hidden">"Select"</span>
-                <input id=ALL class="js-only" type="checkbox" form=PICKED aria-label="Select all pages of this table" autocomplete="off" />
+                <input id=PICKED_PAGE.name() class="js-only" type="checkbox" form=PICKED.name() aria-label="Select all pages of this table" autocomplete="off" />
             </th>
         })
 }
@@ -187,7 +183,7 @@ fn pick(about: &About, query: &AnalyticsQuery, row: &TableRow) -> Option<impl In
     let check = row.pages.is_none().then(|| {
         let label = format!("Select {}", row.path);
         view! {
-            <input type="checkbox" form=PICKED name=PICK value=row.path.clone() checked=is_picked aria-label=label autocomplete="off" />
+            <input type="checkbox" form=PICKED.name() name=PICK value=row.path.clone() checked=is_picked aria-label=label autocomplete="off" />
         }
     });
     about.may_start.then(|| view! { <td class="pick">{check}</td> })
@@ -209,7 +205,7 @@ pub(super) fn matching(about: &About, Shown { query, table }: &Shown) -> Option<
     Some(
         view! {
             <label class="choice pick-matching">
-                <input type="checkbox" form=PICKED name=MATCHING value=query_string data-matches=rows.to_string() autocomplete="off" />
+                <input type="checkbox" form=PICKED.name() name=MATCHING value=query_string autocomplete="off" {..MATCHES.is(rows.to_string())} />
                 {format!("Select all {all} pages that match")}
             </label>
         }

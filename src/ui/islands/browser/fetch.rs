@@ -1,20 +1,40 @@
 //! Requests with `fetch`: a POST of url-encoded fields, as a form sends them, and a GET of a page.
 
+use std::cell::Cell;
+
 use leptos::prelude::{document, window};
 use leptos::server_fn::redirect::REDIRECT_HEADER;
 use leptos::wasm_bindgen::{JsCast, JsValue};
-use leptos::web_sys::js_sys::Reflect;
+use leptos::web_sys::js_sys::{Function, Reflect};
 use leptos::web_sys::{Document, DomParser, Headers, RequestInit, Response, SupportedType};
 use serde::de::DeserializeOwned;
 use wasm_bindgen_futures::JsFuture;
 
-use super::Reply;
+use super::{Reply, find};
 use crate::ui::islands::json;
 use model::error::{AppError, ErrorCode};
-use model::headers::{REFRESH_HEADER, REVISION_HEADER, UNREAD_HEADER};
+use model::headers::{
+    OPENED_HEADER, PERSON_FIELD, PERSON_HEADER, REFRESH_HEADER, REVISION_HEADER, UNREAD_HEADER,
+};
 
 /// Limit of the body of a `keepalive` request, in bytes.
 const LAST_BYTES: usize = 60_000;
+
+/// The status of a response to a page that was made for another person.
+const CONFLICT: u16 = 409;
+
+/// How long a request may take, in milliseconds. Without a limit, one that hangs after the computer slept would stop all polls.
+const DEADLINE: u32 = 60_000;
+
+thread_local! {
+    /// Whether the page has made no request since it was opened.
+    static IS_OPENED: Cell<bool> = const { Cell::new(true) };
+}
+
+/// The next request counts as use of the session: the page came back by the Back button, without a request of its own.
+pub fn count_as_opened() {
+    IS_OPENED.set(true);
+}
 
 /// Posts url-encoded `fields` to the server function at `path` and decodes the response.
 pub async fn post<T: DeserializeOwned>(path: &str, fields: &str) -> Reply<T> {
@@ -47,6 +67,10 @@ async fn exchange(path: &str, fields: &str) -> Result<Reply<String>, JsValue> {
     let headers = Headers::new()?;
     headers.set("Content-Type", "application/x-www-form-urlencoded")?;
     headers.set("Accept", "application/json")?;
+    name_person(&headers)?;
+    if IS_OPENED.get() {
+        headers.set(OPENED_HEADER, "1")?;
+    }
     let request = RequestInit::new();
     request.set_method("POST");
     request.set_headers(&headers);
@@ -56,6 +80,7 @@ async fn exchange(path: &str, fields: &str) -> Result<Reply<String>, JsValue> {
         Reflect::set(&request, &"keepalive".into(), &true.into())?;
     }
     let (response, text) = fetched(path, &request).await?;
+    IS_OPENED.set(false);
     let result = match response.ok() {
         true => Ok(text),
         // A proxy may respond too, without our error format.
@@ -73,6 +98,9 @@ async fn page(url: &str, is_refresh: bool) -> Result<Document, AppError> {
     if response.redirected() {
         return Err(AppError::new(ErrorCode::Unauthenticated, ""));
     }
+    if response.status() == CONFLICT {
+        return Err(AppError::new(ErrorCode::Conflict, text));
+    }
     if !response.ok() {
         return Err(AppError::internal());
     }
@@ -83,6 +111,7 @@ async fn page(url: &str, is_refresh: bool) -> Result<Document, AppError> {
 async fn page_response(url: &str, is_refresh: bool) -> Result<(Response, String), JsValue> {
     let headers = Headers::new()?;
     headers.set("Accept", "text/html")?;
+    name_person(&headers)?;
     // A background refresh must not extend the session or consume flash messages.
     if is_refresh {
         headers.set(REFRESH_HEADER, "1")?;
@@ -92,9 +121,29 @@ async fn page_response(url: &str, is_refresh: bool) -> Result<(Response, String)
     fetched(url, &request).await
 }
 
+/// Names the person that the page was made for, whom its forms name, too: the server refuses a request of the page of another one.
+fn name_person(headers: &Headers) -> Result<(), JsValue> {
+    let field = find(&["input[name=", PERSON_FIELD, "]"].concat());
+    match field.and_then(|field| field.get_attribute("value")) {
+        Some(person) => headers.set(PERSON_HEADER, &person),
+        None => Ok(()),
+    }
+}
+
 async fn fetched(url: &str, request: &RequestInit) -> Result<(Response, String), JsValue> {
+    // Not in every browser.
+    if let Ok(signal) = deadline() {
+        Reflect::set(request, &"signal".into(), &signal)?;
+    }
     let response = JsFuture::from(window().fetch_with_str_and_init(url, request)).await?;
     let response: Response = response.unchecked_into();
     let text = JsFuture::from(response.text()?).await?.as_string().unwrap_or_default();
     Ok((response, text))
+}
+
+/// `AbortSignal.timeout(DEADLINE)`: ends the request, also while its body arrives.
+fn deadline() -> Result<JsValue, JsValue> {
+    let signals = Reflect::get(&window(), &"AbortSignal".into())?;
+    let timeout: Function = Reflect::get(&signals, &"timeout".into())?.dyn_into()?;
+    timeout.call1(&signals, &DEADLINE.into())
 }

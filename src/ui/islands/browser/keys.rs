@@ -1,4 +1,4 @@
-//! Pressed keys. Islands listen to keys only by [`on_key`].
+//! Pressed keys. Islands read keys only by [`Key::of`].
 
 use std::ops::Deref;
 
@@ -25,14 +25,23 @@ impl Deref for Key {
     }
 }
 
-/// Calls `action` for each key that is pressed in `target`. While an input method composes a text, all keys belong to it.
-pub fn on_key(target: &EventTarget, action: impl Fn(&Key) + 'static) {
-    on(target, "keydown", move |event: KeyboardEvent| {
+impl Key {
+    /// The pressed key. While an input method composes a text, all keys belong to it.
+    pub fn of(event: KeyboardEvent) -> Option<Self> {
         if event.is_composing() || event.key_code() == OF_INPUT_METHOD {
-            return;
+            return None;
         }
         let name = latin(event.key(), &event.code());
-        action(&Key { name, event });
+        Some(Self { name, event })
+    }
+}
+
+/// Calls `action` for each key that is pressed in `target`, as [`Key::of`] returns it.
+pub fn on_key(target: &EventTarget, action: impl Fn(&Key) + 'static) {
+    on(target, "keydown", move |event: KeyboardEvent| {
+        if let Some(key) = Key::of(event) {
+            action(&key);
+        }
     });
 }
 

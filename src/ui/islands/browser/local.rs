@@ -12,6 +12,7 @@ use model::time::Timestamp;
 type Options = &'static [(&'static str, &'static str)];
 
 const TIME: Options = &[("dateStyle", "medium"), ("timeStyle", "medium")];
+const CLOCK: Options = &[("timeStyle", "short")];
 const DATE: Options = &[("dateStyle", "medium")];
 const DAY: Options = &[("month", "short"), ("day", "numeric"), ("year", "numeric"), ("timeZone", "UTC")];
 const DAY_WITHOUT_YEAR: Options = &[("month", "short"), ("day", "numeric"), ("timeZone", "UTC")];
@@ -26,6 +27,11 @@ thread_local! {
 /// Date and time of `at` in the user's time zone.
 pub fn local_time(at: Timestamp) -> String {
     formatted(&js_date(at), TIME)
+}
+
+/// The time of day of `at` in the user's time zone, without seconds.
+pub fn local_clock(at: Timestamp) -> String {
+    formatted(&js_date(at), CLOCK)
 }
 
 /// The date of `at` in the user's time zone.

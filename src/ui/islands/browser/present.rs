@@ -1,4 +1,4 @@
-//! DOM, storage, history and notification APIs. Failures are ignored: a page without storage or clipboard still works.
+//! The DOM without signals: elements, listeners, timers and forms. Failures are ignored: a page without a clipboard still works.
 
 use gloo_timers::callback::{Interval, Timeout};
 use leptos::prelude::{document, on_cleanup, window};
@@ -6,14 +6,11 @@ use leptos::wasm_bindgen::prelude::Closure;
 use leptos::wasm_bindgen::{JsCast, JsValue};
 use leptos::web_sys::js_sys::{Array, Date, Function, JsString, Object, Reflect};
 use leptos::web_sys::{
-    Element, Event, EventTarget, FormData, HtmlDocument, HtmlElement, HtmlFormElement, HtmlInputElement,
-    MouseEvent, MutationObserver, MutationObserverInit, NodeList, Notification, NotificationOptions,
-    NotificationPermission, Storage, SubmitEvent, UrlSearchParams,
+    Element, Event, EventTarget, FormData, HtmlElement, HtmlFormElement, HtmlInputElement, MouseEvent,
+    MutationObserver, MutationObserverInit, NodeList, SubmitEvent, UrlSearchParams,
 };
 use send_wrapper::SendWrapper;
-use wasm_bindgen_futures::JsFuture;
 
-use super::choice_cookie;
 use model::time::Timestamp;
 
 /// The element with this id.
@@ -136,42 +133,6 @@ pub fn is_watched() -> bool {
     !is_hidden() && document().has_focus().unwrap_or(true)
 }
 
-/// Whether the permission for notifications is granted.
-pub fn may_notify() -> bool {
-    can_notify() && Notification::permission() == NotificationPermission::Granted
-}
-
-/// Requests the permission for notifications. A browser may deny it without a prompt.
-pub async fn request_notifications() -> bool {
-    if let Some(request) = can_notify().then(Notification::request_permission).and_then(Result::ok) {
-        let _ = JsFuture::from(request).await;
-    }
-    may_notify()
-}
-
-/// Shows a notification that opens `href`. A later one with the same `tag`, from any tab, replaces it.
-pub fn notify(title: &str, text: &str, href: String, tag: &str) {
-    if !may_notify() {
-        return;
-    }
-    let options = NotificationOptions::new();
-    options.set_body(text);
-    options.set_tag(tag);
-    // Some browsers allow notifications from service workers only; the toast is shown anyway.
-    let Ok(notification) = Notification::new_with_options(title, &options) else { return };
-    let shown = notification.clone();
-    let open = Closure::once_into_js(move || {
-        let _ = window().focus();
-        shown.close();
-        let _ = window().location().set_href(&href);
-    });
-    notification.set_onclick(Some(open.unchecked_ref()));
-}
-
-fn can_notify() -> bool {
-    Reflect::has(&window(), &"Notification".into()).unwrap_or(false)
-}
-
 /// The id of the focused element, if it has one.
 pub fn focused() -> Option<String> {
     document().active_element().map(|element| element.id()).filter(|id| !id.is_empty())
@@ -195,29 +156,6 @@ pub fn focus_where_it_is(id: &str) {
     scroll_to_y(top);
 }
 
-pub fn stored(key: &str) -> Option<String> {
-    storage()?.get_item(key).ok()?
-}
-
-/// Stores `value`, or removes the key if it is empty.
-pub fn store(key: &str, value: &str) {
-    if let Some(storage) = storage() {
-        // With full or blocked storage a draft does not survive a reload; nothing else depends on it.
-        let _ = if value.is_empty() { storage.remove_item(key) } else { storage.set_item(key, value) };
-    }
-}
-
-/// Removes every key that begins with `prefix`, of this tab too.
-pub fn forget_stored(prefix: &str) {
-    for storage in [storage(), window().session_storage().ok().flatten()].into_iter().flatten() {
-        for at in (0..storage.length().unwrap_or(0)).rev() {
-            if let Some(key) = storage.key(at).ok().flatten().filter(|key| key.starts_with(prefix)) {
-                let _ = storage.remove_item(&key);
-            }
-        }
-    }
-}
-
 /// Copies `text`. Returns false where browsers have no clipboard: on pages over http.
 pub fn copy(text: &str) -> bool {
     let clipboard = window().navigator().clipboard();
@@ -231,102 +169,6 @@ pub fn copy(text: &str) -> bool {
 /// Opens the browser's print dialog.
 pub fn print() {
     let _ = window().print();
-}
-
-/// Switches between the light and dark theme.
-pub fn toggle_theme() {
-    choose_theme(if is_dark() { "light" } else { "dark" });
-}
-
-/// Shows the theme `light` or `dark`, or the system's if it is empty, and stores the choice for a year.
-pub fn choose_theme(theme: &str) {
-    if let Some(root) = document().document_element() {
-        set(&root, "data-theme", Some(theme).filter(|theme| !theme.is_empty()));
-    }
-    if let Some(page) = document().dyn_ref::<HtmlDocument>() {
-        let _ = page.set_cookie(&choice_cookie("theme", theme, &protocol()));
-    }
-}
-
-/// Switches between dense and comfortable rows and stores the choice for a year.
-pub fn toggle_density() {
-    let root = document().document_element();
-    let is_comfortable = root.as_ref().is_some_and(|root| root.has_attribute("data-density"));
-    if let Some(root) = &root {
-        set(root, "data-density", (!is_comfortable).then_some("comfortable"));
-    }
-    if let Some(page) = document().dyn_ref::<HtmlDocument>() {
-        let density = if is_comfortable { "" } else { "comfortable" };
-        let _ = page.set_cookie(&choice_cookie("density", density, &protocol()));
-    }
-}
-
-pub fn set_on_document(name: &str, value: &str) {
-    if let Some(root) = document().document_element() {
-        let _ = root.set_attribute(name, value);
-    }
-}
-
-/// Navigates to `href`.
-pub fn go(href: &str) {
-    let _ = window().location().assign(href);
-}
-
-/// Whether a link of this site led here: not a typed URL, a reload or back/forward.
-pub fn came_by_link() -> bool {
-    navigation("type").as_deref() == Some("navigate") && document().referrer().starts_with(&(origin() + "/"))
-}
-
-/// Whether back or forward led here.
-pub fn came_by_history() -> bool {
-    navigation("type").as_deref() == Some("back_forward")
-}
-
-/// Path and query of the URL that the server rendered this page for. The browser's history may have changed the current one.
-pub fn loaded_url() -> String {
-    let url = navigation("name").unwrap_or_default();
-    match url.strip_prefix(&origin()) {
-        Some(url) => url.split('#').next().unwrap_or_default().to_owned(),
-        None => here(),
-    }
-}
-
-/// A field of how the browser came to this page: its `type` is `navigate`, `reload` or `back_forward`, its `name` the URL.
-fn navigation(field: &str) -> Option<String> {
-    let navigations = window().performance()?.get_entries_by_type("navigation");
-    Reflect::get(&navigations.get(0), &field.into()).ok()?.as_string()
-}
-
-/// Path and query of the current URL.
-pub fn here() -> String {
-    let location = window().location();
-    location.pathname().unwrap_or_default() + &location.search().unwrap_or_default()
-}
-
-/// The fragment of the current URL, with its `#`.
-pub fn fragment() -> String {
-    window().location().hash().unwrap_or_default()
-}
-
-/// Removes the fragment from the URL without a new history entry.
-pub fn forget_fragment() {
-    replace_url(&here());
-}
-
-/// Replaces the current history entry with `url`.
-pub fn replace_url(url: &str) {
-    if let Ok(history) = window().history() {
-        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(url));
-    }
-}
-
-/// Adds a history entry for `url`. The current one keeps its scroll position, see `PopStateEvent::state`.
-pub fn push_url(url: &str) {
-    if let Ok(history) = window().history() {
-        let y = window().scroll_y().unwrap_or(0.0);
-        let _ = history.replace_state_with_url(&JsValue::from_f64(y), "", None);
-        let _ = history.push_state_with_url(&JsValue::NULL, "", Some(url));
-    }
 }
 
 /// Adds a listener for `event` on the window, as [`on`].
@@ -361,8 +203,23 @@ pub fn random_id() -> String {
 
 /// The form's url-encoded fields, with the name and value of the pressed button.
 pub fn fields(form: &HtmlFormElement, event: &SubmitEvent) -> Option<String> {
+    fields_with(form, event.submitter().as_ref(), &[])
+}
+
+/// As [`fields`], with the `given` values instead of those in the form; without the fields whose given value is empty.
+pub fn fields_with(
+    form: &HtmlFormElement,
+    pressed: Option<&HtmlElement>,
+    given: &[(&str, &str)],
+) -> Option<String> {
     let fields = FormData::new_with_form(form).ok()?;
-    if let Some(button) = event.submitter()
+    for (name, value) in given {
+        match *value {
+            "" => fields.delete(name),
+            value => fields.set_with_str(name, value).ok()?,
+        }
+    }
+    if let Some(button) = pressed
         && let (Some(name), Some(value)) = (button.get_attribute("name"), button.get_attribute("value"))
     {
         fields.append_with_str(&name, &value).ok()?;
@@ -424,40 +281,4 @@ pub fn show_nearest(element: &Element) {
 /// Scrolls the page to `y` px.
 pub fn scroll_to_y(y: f64) {
     window().scroll_to_with_x_and_y(0.0, y);
-}
-
-/// As [`stored`], in `sessionStorage`.
-pub fn stored_for_tab(key: &str) -> Option<String> {
-    window().session_storage().ok()??.get_item(key).ok()?
-}
-
-/// As [`store`], in `sessionStorage`.
-pub fn store_for_tab(key: &str, value: &str) {
-    if let Ok(Some(storage)) = window().session_storage() {
-        let _ = if value.is_empty() { storage.remove_item(key) } else { storage.set_item(key, value) };
-    }
-}
-
-/// The origin of the page, such as `https://docket.example.com`.
-pub fn origin() -> String {
-    window().location().origin().unwrap_or_default()
-}
-
-fn protocol() -> String {
-    window().location().protocol().unwrap_or_default()
-}
-
-fn is_dark() -> bool {
-    match document().document_element().and_then(|root| root.get_attribute("data-theme")) {
-        Some(chosen) => chosen == "dark",
-        None => window()
-            .match_media("(prefers-color-scheme: dark)")
-            .ok()
-            .flatten()
-            .is_some_and(|query| query.matches()),
-    }
-}
-
-fn storage() -> Option<Storage> {
-    window().local_storage().ok()?
 }

@@ -1,13 +1,12 @@
 //! Pauses in typing.
 
-use std::cell::Cell;
-use std::rc::Rc;
+use leptos::prelude::*;
 
 use super::after;
 
 /// The edits of a field, or of several fields with one result. Clones share them.
 #[derive(Clone, Default)]
-pub struct Edits(Rc<Cell<u32>>);
+pub struct Edits(ArcStoredValue<u32>);
 
 /// One edit.
 pub struct Edit {
@@ -32,15 +31,15 @@ impl Edits {
     }
 
     fn next(&self) -> Edit {
-        self.0.set(self.0.get().wrapping_add(1));
-        Edit { edits: self.clone(), number: self.0.get() }
+        self.0.update_value(|edits| *edits = edits.wrapping_add(1));
+        Edit { edits: self.clone(), number: self.0.get_value() }
     }
 }
 
 impl Edit {
     /// Whether no other edit followed, so that a response to it is still wanted.
     pub fn is_latest(&self) -> bool {
-        self.edits.0.get() == self.number
+        self.edits.0.get_value() == self.number
     }
 }
 

@@ -2,231 +2,265 @@
 //! Here the template is applied to the prompt in place, after a confirmation if the prompt has the user's own text. The fields
 //! write into the prompt.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
+use leptos::mount::mount_to;
+use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::{Document, Element, Event, HtmlInputElement, MouseEvent, SubmitEvent};
+use leptos::web_sys::{Document, Element, Event, HtmlInputElement};
+use send_wrapper::SendWrapper;
 
-use super::PROMPT;
-use crate::ui::islands::drafts::Draft;
+use super::VALUE_PREFIX;
+use crate::ui::islands::prompt_form::{PromptForm, Values};
 use crate::ui::islands::{browser, morph};
+use crate::ui::marks::{
+    FILL, FILLING, PICK_PREFIX, PICKS, TEMPLATE, TEMPLATE_CONFIRMATION, TEMPLATE_FIELD, TEMPLATE_NAME,
+    TEMPLATE_TEXT,
+};
 use model::batch::PAGE;
+use model::page_path;
 use model::template::Slots;
 
-/// The id of the element with the templates.
-pub const PICKS: &str = "picks";
-/// Attribute with the template's id on its link.
-pub const PICK: &str = "data-pick";
-/// The class of the form with a template's placeholders.
-pub const FILL: &str = "pick-fill";
-/// The id of the element with that form. Its `data-text` is the chosen template.
-pub const FILLING: &str = "fill";
-/// The id of the confirmation that asks how to apply a template to a prompt with text, and of its buttons.
-pub const TEMPLATE_CONFIRMATION: &str = "template-confirmation";
-pub const REPLACE: &str = "template-replace";
-pub const INSERT: &str = "template-insert";
-/// The id of the element with the name of the text's template and the link [`REMOVE`].
-pub const TEMPLATE: &str = "template-name";
-pub const REMOVE: &str = "template-remove";
+/// The id of the button that replaces the prompt.
+const REPLACE: &str = "template-replace";
 
-struct Pick {
-    draft: Draft,
+#[derive(Clone, Copy)]
+pub(super) struct Pick {
+    form: PromptForm,
     /// The page with the template that waits for the confirmation.
-    waiting: RefCell<Option<Document>>,
+    waiting: RwSignal<Option<SendWrapper<Document>>>,
     /// The last prompt that consists of a template only. It may be replaced without a confirmation.
-    last: RefCell<String>,
-    slots: RefCell<Slots>,
+    last: StoredValue<String>,
+    slots: StoredValue<Slots>,
     /// The value of the field of `{{page}}`, which is one of the pages of the job.
-    page: RefCell<String>,
-}
-
-pub(super) fn listen(draft: &Draft) {
-    let filled = filled("");
-    let is_filled = filled.text() == draft.text();
-    let pick = Rc::new(Pick {
-        draft: draft.clone(),
-        waiting: RefCell::default(),
-        last: RefCell::new(if is_filled { draft.text() } else { String::new() }),
-        slots: RefCell::default(),
-        page: RefCell::new(page_field()),
-    });
-    let this = pick.clone();
-    draft.on_change(move || this.changed());
-    if let Some(remove) = browser::by_id(REMOVE) {
-        let draft = draft.clone();
-        browser::on(&remove, "click", move |event: Event| {
-            event.prevent_default();
-            draft.forget_template();
-        });
-    }
-    let (Some(picks), Some(filling), Some(confirmation)) =
-        (browser::by_id(PICKS), browser::by_id(FILLING), browser::by_id(TEMPLATE_CONFIRMATION))
-    else {
-        return;
-    };
-    let this = pick.clone();
-    browser::on(&picks, "click", move |event: MouseEvent| this.clone().clicked(&event));
-    let this = pick.clone();
-    browser::on(&confirmation, "click", move |event: Event| this.answered(&event));
-    let this = pick.clone();
-    browser::on(&filling, "input", move |event: Event| this.typed(&event));
-    browser::on(&filling, "submit", move |event: SubmitEvent| {
-        // The prompt already contains the values.
-        event.prevent_default();
-        browser::focus(PROMPT);
-    });
+    page: StoredValue<String>,
 }
 
 impl Pick {
-    /// Fetches the page of the clicked template. It is applied at once to a prompt without the user's own text.
-    fn clicked(self: Rc<Self>, event: &MouseEvent) {
-        let link = browser::target(event, "a[data-pick]").filter(|_| browser::is_plain(event));
-        let Some(url) = link.and_then(|link| link.get_attribute("href")) else { return };
-        event.prevent_default();
-        spawn_local(async move {
-            match browser::fetch_page(&url).await {
-                Ok(page) => {
-                    let written = self.draft.text();
-                    if written.trim().is_empty() || written == *self.last.borrow() {
-                        self.apply(&page, "");
-                    } else {
-                        self.waiting.replace(Some(page));
-                        self.show_confirmation(true);
-                        browser::focus(REPLACE);
-                    }
-                }
-                // Navigate, as without JavaScript; the draft stays in this browser.
-                Err(_) => browser::go(&url),
-            }
-        });
+    pub(super) fn start(form: PromptForm) {
+        let rendered = filled("", |field| field.default_value());
+        let text = form.text.get_untracked();
+        let last = if rendered.text() == text { text.clone() } else { String::new() };
+        let mut slots = Slots::default();
+        slots.follow(&text, &rendered);
+        let this = Self {
+            form,
+            waiting: RwSignal::new(None),
+            last: StoredValue::new(last),
+            slots: StoredValue::new(slots),
+            page: StoredValue::new(page_of(|field| field.default_value())),
+        };
+        this.apply_typed_values();
+        this.listen();
     }
 
-    fn answered(&self, event: &Event) {
-        let Some(button) = browser::target(event, "button") else { return };
-        self.show_confirmation(false);
-        let page = self.waiting.take();
-        match (button.id().as_str(), page) {
-            (REPLACE, Some(page)) => self.apply(&page, ""),
-            (INSERT, Some(page)) => {
-                let written = self.draft.text();
-                self.apply(&page, &[written.trim_end(), "\n\n"].concat());
+    /// Writes values into the prompt that were typed before this part was there.
+    fn apply_typed_values(self) {
+        let before = self.form.text.get_untracked();
+        for field in fields().iter().filter(|field| field.value() != field.default_value()) {
+            self.write(field);
+        }
+        let is_same = self.form.text.with_untracked(|text| *text == before);
+        self.form.values.set_value(if is_same { Values::None } else { Values::Applied });
+    }
+
+    fn listen(self) {
+        browser::on_window("input", move |event: Event| {
+            if browser::target(&event, &FILLING.selector()).is_some() {
+                self.write(&event_target(&event));
             }
-            _ => {
-                browser::focus(PROMPT);
+        });
+        browser::effect(move || {
+            let (text, template) = (self.form.text.get(), self.form.template.get());
+            self.changed(&text);
+            name(&template);
+        });
+        browser::effect(move || {
+            let url = self.form.picked.get();
+            if !url.is_empty() {
+                spawn_local(self.fetch(url));
             }
+        });
+        if let Some(place) = TEMPLATE_CONFIRMATION.element() {
+            mount_to(place.unchecked_into(), move || self.confirmation()).forget();
         }
     }
 
-    fn show_confirmation(&self, is_shown: bool) {
-        if let Some(confirmation) = browser::by_id(TEMPLATE_CONFIRMATION) {
-            browser::toggle(&confirmation, "hidden", !is_shown);
+    /// Fetches the page of the clicked template, unless another one is clicked meanwhile. It is applied at once to a prompt without the user's own
+    /// text.
+    async fn fetch(self, url: String) {
+        let page = browser::fetch_page(&url).await;
+        if self.form.picked.get_untracked() != url {
+            return;
+        }
+        match page {
+            Ok(page) if self.has_own_text() => {
+                self.waiting.set(Some(SendWrapper::new(page)));
+                // When it is shown.
+                browser::after(0, || {
+                    browser::focus(REPLACE);
+                });
+            }
+            Ok(page) => self.apply(&page, ""),
+            // Navigate, as without JavaScript; the draft stays in this browser.
+            Err(_) => browser::go(&url),
+        }
+    }
+
+    fn has_own_text(self) -> bool {
+        let text = self.form.text.get_untracked();
+        !text.trim().is_empty() && self.last.with_value(|last| *last != text)
+    }
+
+    fn confirmation(self) -> impl IntoView {
+        let replace = move |_| self.answered(true, "");
+        let insert = move |_| {
+            let written = self.form.text.get_untracked();
+            self.answered(true, &[written.trim_end(), "\n\n"].concat());
+        };
+        view! {
+            <div class="notice notice-warn template-confirmation" role="alert" hidden=move || self.waiting.read().is_none()>
+                <div>
+                    <p>"The prompt already has text. Replace it with the template, or insert the template below it?"</p>
+                    <div class="choices">
+                        <button type="button" id=REPLACE class="button" on:click=replace>"Replace"</button>
+                        <button type="button" class="button" on:click=insert>"Insert below"</button>
+                        <button type="button" class="button" on:click=move |_| self.answered(false, "")>"Cancel"</button>
+                    </div>
+                </div>
+            </div>
+        }
+    }
+
+    /// Applies the template that waits, behind the text `before`.
+    fn answered(self, is_wanted: bool, before: &str) {
+        let page = self.waiting.get_untracked();
+        self.waiting.set(None);
+        match page.filter(|_| is_wanted) {
+            Some(page) => self.apply(&page, before),
+            None => self.form.focus(),
         }
     }
 
     /// Shows the template of `page`, and puts its text after `before` into the prompt.
-    fn apply(&self, page: &Document, before: &str) {
+    fn apply(self, page: &Document, before: &str) {
         for id in [PICKS, FILLING] {
-            if let (Some(old), Some(new)) = (browser::by_id(id), page.get_element_by_id(id)) {
+            if let (Some(old), Some(new)) = (id.element(), page.get_element_by_id(id.name())) {
                 morph::morph(&old, &new, &mut Vec::new());
             }
         }
-        self.show_confirmation(false);
-        self.page.replace(page_field());
-        let filled = filled(before);
+        self.waiting.set(None);
+        self.page.set_value(page_of(HtmlInputElement::value));
+        let filled = filled(before, HtmlInputElement::value);
         let (text, template) = (filled.text().to_owned(), chosen());
-        self.slots.replace(filled);
-        let is_templates = self.draft.text() == *self.last.borrow();
-        self.last.replace(if before.is_empty() { text.clone() } else { String::new() });
+        self.slots.set_value(filled);
+        let is_own = self.has_own_text();
+        self.last.set_value(if before.is_empty() { text.clone() } else { String::new() });
         // *Undo* restores the user's own text.
-        if is_templates {
-            self.draft.preview(&text, &template);
+        if is_own {
+            self.form.fill(&text, &template);
         } else {
-            self.draft.fill(&text, &template);
+            self.form.preview(&text, &template);
         }
-        let field = inputs().into_iter().find(|input| self.slots.borrow().has(&input.name()));
-        browser::focus(&field.map_or_else(|| PROMPT.to_owned(), |field| field.id()));
+        let field = fields().into_iter().find(|field| self.has_slot(field));
+        match field {
+            Some(field) => drop(field.focus()),
+            None => self.form.focus(),
+        }
+    }
+
+    fn has_slot(self, field: &HtmlInputElement) -> bool {
+        self.slots.with_value(|slots| slots.has(&placeholder(field)))
     }
 
     /// Writes the value of an edited field into the prompt.
-    fn typed(&self, event: &Event) {
-        let field = event.target().and_then(|field| field.dyn_into::<HtmlInputElement>().ok());
-        let Some(field) = field else { return };
-        if field.name() == PAGE {
-            let page = field.value().trim().to_owned();
-            self.draft.replace_page(&self.page.replace(page.clone()), &page);
+    fn write(self, field: &HtmlInputElement) {
+        let (name, value) = (placeholder(field), field.value());
+        if name == PAGE {
+            let (old, new) = (self.page.get_value(), value.trim().to_owned());
+            self.form.set_pages(&page_path::replaced(&self.form.pages.get_untracked(), &old, &new));
+            self.page.set_value(new);
         }
-        let is_last = self.draft.text() == *self.last.borrow();
-        self.slots.borrow_mut().fill(&field.name(), &field.value());
+        let is_last = self.last.with_value(|last| self.form.text.with_untracked(|text| text == last));
+        self.slots.update_value(|slots| slots.fill(&name, &value));
         // The server refuses a prompt that is too long.
-        let text = self.slots.borrow().text().to_owned();
+        let text = self.slots.with_value(|slots| slots.text().to_owned());
         if is_last {
-            self.last.replace(text.clone());
+            self.last.set_value(text.clone());
         }
-        self.draft.preview(&text, &self.draft.template());
+        self.form.preview(&text, &self.form.template.get_untracked());
     }
 
     /// Handles an edit of the prompt: shows only fields with a slot in it.
-    fn changed(&self) {
-        self.name_template();
-        let (mut slots, text) = (self.slots.borrow_mut(), self.draft.text());
-        if slots.text() != text {
-            slots.follow(&text, &filled(""));
-        }
-        let mut is_any = false;
-        for input in inputs() {
-            slots.add_other_slots(&input.name());
-            let has_slot = slots.has(&input.name());
-            is_any |= has_slot;
-            if let Some(field) = input.parent_element() {
-                browser::toggle(&field, "hidden", !has_slot);
+    fn changed(self, text: &str) {
+        let rendered = filled("", HtmlInputElement::value);
+        self.slots.update_value(|slots| {
+            if slots.text() != text {
+                slots.follow(text, &rendered);
             }
+        });
+        let mut is_any = false;
+        for field in fields() {
+            self.slots.update_value(|slots| slots.add_other_slots(&placeholder(&field)));
+            let has_slot = self.has_slot(&field);
+            is_any |= has_slot;
+            show(field.parent_element(), has_slot);
         }
-        if let Some(form) = browser::find(&[".", FILL].concat()) {
-            browser::toggle(&form, "hidden", !is_any);
-        }
+        show(FILL.element(), is_any);
     }
+}
 
-    /// Shows the name of the text's template.
-    fn name_template(&self) {
-        let id = self.draft.template();
-        let Some(element) = browser::by_id(TEMPLATE) else { return };
-        let link = browser::all("a[data-pick]")
-            .into_iter()
-            .find(|link| link.get_attribute(PICK).as_ref() == Some(&id));
-        let name = link.and_then(|link| link.text_content()).filter(|_| !id.is_empty());
-        browser::toggle(&element, "hidden", name.is_none());
-        if let (Some(name), Some(label)) = (name, browser::find_in(&element, "bdi")) {
-            browser::set_text(&label, &name);
-        }
+/// Shows the name of the text's template, and puts its id into the form.
+fn name(template: &str) {
+    let link = browser::by_id(&[PICK_PREFIX, template].concat());
+    let name = link.and_then(|link| link.text_content()).filter(|_| !template.is_empty());
+    show(TEMPLATE.element(), name.is_some());
+    if let Some(label) = TEMPLATE_NAME.element() {
+        browser::set_text(&label, &name.unwrap_or_default());
+    }
+    let field = TEMPLATE_FIELD.element().and_then(|field| field.dyn_into::<HtmlInputElement>().ok());
+    if let Some(field) = field {
+        field.set_value(template);
+        field.set_disabled(template.is_empty());
+    }
+}
+
+fn show(element: Option<Element>, is_shown: bool) {
+    if let Some(element) = element {
+        browser::toggle(&element, "hidden", !is_shown);
     }
 }
 
 /// The chosen template after `before`, filled with the values of its fields.
-fn filled(before: &str) -> Slots {
-    let text = browser::by_id(FILLING).and_then(|filling| filling.get_attribute("data-text"));
-    let inputs = inputs();
+fn filled(before: &str, value: impl Fn(&HtmlInputElement) -> String) -> Slots {
+    let text = FILLING.element().and_then(|filling| TEMPLATE_TEXT.of(&filling));
+    let fields = fields();
     Slots::of(before, &text.unwrap_or_default(), |name| {
-        let input = inputs.iter().find(|input| input.name() == name)?;
-        Some(input.value()).filter(|value| !value.is_empty())
+        let field = fields.iter().find(|field| placeholder(field) == name)?;
+        Some(value(field)).filter(|value| !value.is_empty())
     })
 }
 
 /// The value of the field for `{{page}}`; empty without one.
-fn page_field() -> String {
-    let field = inputs().into_iter().find(|input| input.name() == PAGE);
-    field.map(|field| field.value().trim().to_owned()).unwrap_or_default()
+fn page_of(value: impl Fn(&HtmlInputElement) -> String) -> String {
+    let field = fields().into_iter().find(|field| placeholder(field) == PAGE);
+    field.map(|field| value(&field).trim().to_owned()).unwrap_or_default()
 }
 
 /// The fields of the chosen template.
-fn inputs() -> Vec<HtmlInputElement> {
-    let found = browser::all(&[".", FILL, " .field"].concat());
-    found.into_iter().filter_map(|field: Element| field.dyn_into().ok()).collect()
+fn fields() -> Vec<HtmlInputElement> {
+    let found = FILL.element().map(|fill| browser::all_in(&fill, ".field")).unwrap_or_default();
+    found.into_iter().filter_map(|field| field.dyn_into().ok()).collect()
+}
+
+/// The name of the placeholder of a field.
+fn placeholder(field: &HtmlInputElement) -> String {
+    let name = field.name();
+    name.strip_prefix(VALUE_PREFIX).unwrap_or(&name).to_owned()
 }
 
 /// The id of the chosen template.
 fn chosen() -> String {
-    let link = browser::find("a[data-pick][aria-current]");
-    link.and_then(|link| link.get_attribute(PICK)).unwrap_or_default()
+    let link = browser::find(&[&PICKS.selector(), " [aria-current]"].concat());
+    let id = link.map(|link| link.id()).unwrap_or_default();
+    id.strip_prefix(PICK_PREFIX).unwrap_or_default().to_owned()
 }

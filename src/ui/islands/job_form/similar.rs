@@ -1,119 +1,120 @@
 //! Looks up similar jobs when typing pauses and before sending. Asks once for confirmation, only if the same work is already in
 //! progress.
 
-use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use leptos::mount::mount_to;
+use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
-use leptos::web_sys::Event;
+use leptos::wasm_bindgen::JsCast;
+use leptos::web_sys::HtmlElement;
+use send_wrapper::SendWrapper;
 
 use crate::ui::components::similar_jobs::similar_jobs;
-use crate::ui::islands::drafts::Draft;
+use crate::ui::islands::prompt_form::{Check, PromptForm, Written};
 use crate::ui::islands::{browser, morph};
+use crate::ui::marks::{SIMILAR, SIMILAR_CONFIRMATION};
 use api::jobs::SimilarJobs;
 use model::similar::SimilarJob;
 
-/// The ids of the element for similar jobs, of the confirmation to start anyway, and of its button.
-pub const SIMILAR: &str = "similar";
-pub const SIMILAR_CONFIRMATION: &str = "similar-asking";
-pub const SEND_ANYWAY: &str = "start-anyway";
+/// The id of the button of the confirmation.
+const SEND_ANYWAY: &str = "start-anyway";
 
-type Written = (String, String);
-
-#[derive(Clone)]
-pub(super) struct Similar(Rc<State>);
-
-struct State {
-    project: String,
-    draft: Draft,
-    found: RefCell<Vec<SimilarJob>>,
+#[derive(Clone, Copy)]
+pub(super) struct Similar {
+    form: PromptForm,
+    found: StoredValue<Vec<SimilarJob>>,
     /// The text and pages that `found` belongs to.
-    checked: RefCell<Option<Written>>,
-    is_checking: Cell<bool>,
+    checked: StoredValue<Option<Written>>,
     /// The text and pages that the user confirmed.
-    confirmed: RefCell<Option<Written>>,
+    confirmed: StoredValue<Option<Written>>,
+    /// The button that the confirmation presses again, while it is shown.
+    asking: RwSignal<Option<SendWrapper<Option<HtmlElement>>>>,
 }
 
 impl Similar {
-    pub(super) fn new(project: &str, draft: &Draft) -> Self {
-        let similar = Self(Rc::new(State {
-            project: project.to_owned(),
-            draft: draft.clone(),
-            found: RefCell::default(),
-            checked: RefCell::default(),
-            is_checking: Cell::new(false),
-            confirmed: RefCell::default(),
-        }));
-        let this = similar.clone();
-        draft.on_pause(move || {
-            let written = this.0.draft.written();
-            if this.0.checked.borrow().as_ref() != Some(&written) {
-                let this = this.clone();
-                spawn_local(async move { this.check(written).await });
+    pub(super) fn start(form: PromptForm) {
+        let this = Self {
+            form,
+            found: StoredValue::new(Vec::new()),
+            checked: StoredValue::new(None),
+            confirmed: StoredValue::new(None),
+            asking: RwSignal::new(None),
+        };
+        browser::effect(move || {
+            form.pauses.track();
+            let written = form.written();
+            if this.checked.with_value(|checked| checked.as_ref() != Some(&written)) {
+                spawn_local(async move {
+                    this.look_up(&written).await;
+                });
             }
         });
-        if let Some(anyway) = browser::by_id(SEND_ANYWAY) {
-            let this = similar.clone();
-            browser::on::<Event>(&anyway, "click", move |_| {
-                this.0.confirmed.replace(Some(this.0.draft.written()));
-                this.0.draft.submit();
-            });
+        if let Some(place) = SIMILAR_CONFIRMATION.element() {
+            mount_to(place.unchecked_into(), move || this.confirmation()).forget();
         }
-        similar
+        let check: Check = Rc::new(move |written, pressed| Box::pin(this.may_be_sent(written, pressed)));
+        form.check.set_value(Some(SendWrapper::new(check)));
     }
 
-    async fn check(&self, written: Written) {
-        let (prompt, paths) = &written;
+    fn confirmation(self) -> impl IntoView {
+        let confirm = move |_| {
+            let pressed = self.asking.get_untracked().and_then(|pressed| pressed.take());
+            self.confirmed.set_value(Some(self.form.written()));
+            self.asking.set(None);
+            self.form.submit(pressed.as_ref());
+        };
+        view! {
+            <div class="notice notice-warn" role="alert" hidden=move || self.asking.read().is_none()>
+                <div>
+                    <p>"A similar job is running. Start anyway?"</p>
+                    // Not a submit button, because Enter in another field would press it.
+                    <button id=SEND_ANYWAY type="button" class="button" on:click=confirm>"Start anyway"</button>
+                </div>
+            </div>
+        }
+    }
+
+    /// The jobs similar to `written`, which are shown unless it changed meanwhile.
+    async fn look_up(self, written: &Written) -> Vec<SimilarJob> {
+        let (prompt, paths) = written;
+        let project = self.form.project();
         let found = if prompt.trim().is_empty() && paths.is_empty() {
             Vec::new()
         } else {
-            let fields =
-                browser::fields_of(&[("project", &self.0.project), ("prompt", prompt), ("paths", paths)]);
+            let fields = browser::fields_of(&[("project", &project), ("prompt", prompt), ("paths", paths)]);
             // A failed lookup does not prevent sending.
             browser::post(SimilarJobs::PATH, &fields).await.result.unwrap_or_default()
         };
-        if self.0.draft.written() != written {
-            return;
+        if self.form.written() == *written {
+            morph::show(SIMILAR.name(), || similar_jobs(&project, "Similar jobs", &found));
+            self.found.set_value(found.clone());
+            if self.checked.with_value(|checked| checked.as_ref() != Some(written)) {
+                self.checked.set_value(Some(written.clone()));
+                self.asking.set(None);
+            }
         }
-        morph::show(SIMILAR, || similar_jobs(&self.0.project, "Similar jobs", &found));
-        self.0.found.replace(found);
-        if self.0.checked.replace(Some(written.clone())) != Some(written) {
-            show_confirmation(false);
-        }
+        found
     }
 
-    /// Whether the form can be sent now. If not, shows the confirmation, or starts a lookup that submits the form again.
-    pub(super) fn may_be_sent(&self) -> bool {
-        let written = Some(self.0.draft.written());
-        if written == *self.0.confirmed.borrow() {
+    /// Whether `written` can be sent now. If not, asks for a confirmation.
+    async fn may_be_sent(self, written: Written, pressed: Option<HtmlElement>) -> bool {
+        if self.confirmed.with_value(|confirmed| confirmed.as_ref() == Some(&written)) {
             return true;
         }
-        if written != *self.0.checked.borrow() {
-            self.check_and_send(written);
-            return false;
-        }
-        if !self.0.found.borrow().iter().any(SimilarJob::is_running_already) {
+        let found = match self.checked.with_value(|checked| checked.as_ref() == Some(&written)) {
+            true => self.found.get_value(),
+            false => self.look_up(&written).await,
+        };
+        if !found.iter().any(SimilarJob::is_running_already) || self.form.is_discarded() {
             return true;
         }
-        show_confirmation(true);
-        browser::focus(SEND_ANYWAY);
-        false
-    }
-
-    fn check_and_send(&self, written: Option<Written>) {
-        let Some(written) = written.filter(|_| !self.0.is_checking.replace(true)) else { return };
-        let this = self.clone();
-        spawn_local(async move {
-            this.check(written).await;
-            this.0.is_checking.set(false);
-            this.0.draft.submit();
+        self.asking.set(Some(SendWrapper::new(pressed)));
+        // When it is shown.
+        browser::after(0, || {
+            browser::focus(SEND_ANYWAY);
         });
-    }
-}
-
-fn show_confirmation(is_shown: bool) {
-    if let Some(confirmation) = browser::by_id(SIMILAR_CONFIRMATION) {
-        browser::toggle(&confirmation, "hidden", !is_shown);
+        false
     }
 }

@@ -1,4 +1,4 @@
-//! The focus of a page that was loaded: after a return, the row that led away.
+//! Scripts the DOM: the focus of a page that was loaded: after a return, the row that led away.
 
 use leptos::prelude::document;
 use leptos::wasm_bindgen::JsCast;

@@ -1,4 +1,4 @@
-//! Posts the page's plain forms without leaving it. Without JavaScript the browser posts them.
+//! Scripts the DOM: posts the page's plain forms without leaving it. Without JavaScript the browser posts them.
 //!
 //! - An error is shown above the form, which keeps its values.
 //! - A redirect is followed; after any other response the page is refreshed.

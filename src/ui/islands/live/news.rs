@@ -1,10 +1,11 @@
-//! Shows changes by others in the project. A region with `data-follows` has the revision that it was rendered from. With
+//! Scripts the DOM: shows changes by others in the project. A region with `data-follows` has the revision that it was rendered from. With
 //! `data-when="posted"` too, its rows are updated in place, and new rows wait behind a bar.
 
 use leptos::web_sys::{Document, Element};
 
-use crate::ui::components::list_news::{NEWS, show_news};
+use crate::ui::components::list_news::show_news;
 use crate::ui::islands::{browser, morph};
+use crate::ui::marks::NEWS;
 
 const FOLLOWS: &str = "data-follows";
 
@@ -43,7 +44,7 @@ pub(super) fn merge(region: &Element, now: &Element, fresh: &mut Vec<Element>) -
     if browser::find_in(region, "a[rel=next]").is_none() {
         new += after_the_last;
     }
-    if let Some(bar) = browser::find_in(region, &["[", NEWS, "]"].concat()) {
+    if let Some(bar) = NEWS.element().filter(|bar| region.contains(Some(bar))) {
         let has_news = new > 0 || !missing.is_empty();
         morph::show_in(&bar, || has_news.then(|| show_news(new)));
     }

@@ -1,6 +1,6 @@
 //! Browser notifications about finished jobs, opt-in per browser.
 
-use std::cell::Cell;
+use leptos::prelude::*;
 
 use crate::ui::islands::browser;
 
@@ -8,24 +8,25 @@ use crate::ui::islands::browser;
 const CHOICE: &str = "docket.notify";
 
 pub struct Notifications {
-    enabled: Cell<bool>,
+    enabled: StoredValue<bool>,
 }
 
 impl Default for Notifications {
     fn default() -> Self {
-        Self { enabled: Cell::new(browser::stored(CHOICE).is_some() && browser::may_notify()) }
+        Self { enabled: StoredValue::new(browser::stored(CHOICE).is_some() && browser::may_notify()) }
     }
 }
 
 impl Notifications {
     /// Whether the user enabled them here.
     pub fn are_enabled(&self) -> bool {
-        self.enabled.get()
+        self.enabled.get_value()
     }
 
     /// Turns notifications on, if the browser permits, or off. Returns the text of the toast.
     pub async fn toggle(&self) -> &'static str {
-        if self.enabled.replace(false) {
+        if self.are_enabled() {
+            self.enabled.set_value(false);
             browser::store(CHOICE, "");
             return "Notifications off";
         }
@@ -33,7 +34,7 @@ impl Notifications {
             return "This browser blocks notifications. Allow them for this site in its settings";
         }
         browser::store(CHOICE, "yes");
-        self.enabled.set(true);
+        self.enabled.set_value(true);
         "Notifications on: this browser notifies you when a job finishes while you look elsewhere"
     }
 }

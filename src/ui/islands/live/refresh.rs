@@ -1,16 +1,28 @@
-//! Replaces regions of the page with the server's current HTML, and hydrates new islands in them.
+//! Scripts the DOM: replaces regions of the page with the server's current HTML, and hydrates new islands in them.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos::wasm_bindgen::{JsCast, JsValue};
 use leptos::web_sys::js_sys::{Function, Reflect};
 use leptos::web_sys::{Document, Element, Event, HtmlElement};
+use send_wrapper::SendWrapper;
 
-use super::{LiveState, ages, news};
-use crate::ui::components::list_news::SHOW;
+use super::{LiveState, ages, is_past, news};
 use crate::ui::islands::morph::morph;
-use crate::ui::islands::{browser, localized, picked};
+use crate::ui::islands::{browser, localized};
+use crate::ui::marks::{NEXT_FOCUS, SHOW_NEWS};
+use model::error::{AppError, ErrorCode};
 use model::links;
+use model::time::Timestamp;
+
+/// An open menu in a region. Its entries do not change under the pointer or the focus.
+const OPEN_MENU: &str = "[data-region] :popover-open, [data-region] details[data-menu][open]";
+
+/// How many refreshes fail before the page says that it is old. The first one may be chance.
+const SHOWN_FAILURES: u32 = 2;
+
+/// Milliseconds after a failed refresh until the next one.
+const AFTER_FAILURE: u32 = 5_000;
 
 /// Why the page is refreshed; decides which regions are replaced.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,7 +61,7 @@ pub(super) enum Progress {
 pub(super) fn listen(live: &LiveState) {
     let live = live.clone();
     browser::on_window("click", move |event: Event| {
-        if browser::target(&event, &["[", SHOW, "]"].concat()).is_some() {
+        if browser::target(&event, &SHOW_NEWS.selector()).is_some() {
             refresh(&live, Reason::Post);
         }
     });
@@ -68,34 +80,116 @@ pub(super) fn refresh(live: &LiveState, reason: Reason) {
     if browser::find(reason.regions()).is_none() {
         return;
     }
-    if live.refreshing.get() != Progress::Idle {
-        let reason = match live.refreshing.get() {
+    if waits_for_menu(live, reason) {
+        return;
+    }
+    let refreshing = live.pace.with_value(|pace| pace.refreshing);
+    if refreshing != Progress::Idle {
+        let reason = match refreshing {
             Progress::Outdated(other) => reason.max(other),
             _ => reason,
         };
         // The interval will pass again.
         if reason != Reason::Time {
-            live.refreshing.set(Progress::Outdated(reason));
+            set_progress(live, Progress::Outdated(reason));
         }
         return;
     }
-    live.refreshing.set(Progress::Fetching);
+    set_progress(live, Progress::Fetching);
     let live = live.clone();
     spawn_local(async move {
         // After a failure the last content stays. A page whose URL was left is not shown.
         let url = browser::here();
-        if let Ok(page) = browser::fetch_page(&url).await
-            && url == browser::here()
-        {
-            live.connected();
-            replace(&live, &page, reason);
+        let page = browser::fetch_page(&url).await;
+        if url == browser::here() {
+            match page {
+                Ok(page) => fetched(&live, &page, reason),
+                Err(error) => failed(&live, error, reason),
+            }
         }
-        let progress = live.refreshing.get();
-        live.refreshing.set(Progress::Idle);
+        let progress = live.pace.with_value(|pace| pace.refreshing);
+        set_progress(&live, Progress::Idle);
         if let Progress::Outdated(reason) = progress {
             refresh(&live, reason);
         }
     });
+}
+
+fn set_progress(live: &LiveState, progress: Progress) {
+    live.pace.update_value(|pace| pace.refreshing = progress);
+}
+
+/// The refreshes that failed since the last one that did not.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Failures {
+    count: u32,
+    /// When the first one failed, and the last one.
+    times: Option<(Timestamp, Timestamp)>,
+}
+
+impl Failures {
+    /// Whether the page says that it is old.
+    pub(super) const fn are_shown(self) -> bool {
+        self.count >= SHOWN_FAILURES
+    }
+}
+
+fn fetched(live: &LiveState, page: &Document, reason: Reason) {
+    live.pace.update_value(|pace| pace.failures = Failures::default());
+    live.connected();
+    if !waits_for_menu(live, reason) {
+        replace(live, page, reason);
+    }
+}
+
+/// Shows that the page is old after the second failure, and tries again later.
+fn failed(live: &LiveState, error: AppError, reason: Reason) {
+    if matches!(error.code, ErrorCode::Unauthenticated | ErrorCode::Conflict) {
+        return live.problem.set(Some(error));
+    }
+    let (now, before) = (browser::now(), live.pace.with_value(|pace| pace.failures));
+    let (first, count) = (before.times.map_or(now, |(first, _)| first), before.count + 1);
+    live.pace.update_value(|pace| pace.failures = Failures { count, times: Some((first, now)) });
+    if count == SHOWN_FAILURES {
+        let since = ["Not up to date since ", &browser::local_clock(first), "."].concat();
+        live.problem.set(Some(AppError::new(ErrorCode::Busy, since)));
+    }
+    postpone(live, reason);
+}
+
+/// Whether a menu of a region is open, after noting that the page has to be refreshed when it is closed. What a person posted is shown at once.
+fn waits_for_menu(live: &LiveState, reason: Reason) -> bool {
+    let waits = reason != Reason::Post && browser::find(OPEN_MENU).is_some();
+    if waits {
+        postpone(live, reason);
+    }
+    waits
+}
+
+fn postpone(live: &LiveState, reason: Reason) {
+    live.pace.update_value(|pace| pace.postponed = pace.postponed.max(Some(reason)));
+}
+
+/// Refreshes the page as was postponed: once no menu is open, and a while after a failure.
+pub(super) fn resume(live: &LiveState) {
+    let (postponed, failures) = live.pace.with_value(|pace| (pace.postponed, pace.failures));
+    let Some(reason) = postponed else { return };
+    if failures.times.is_none_or(|(_, last)| is_past(last, AFTER_FAILURE)) {
+        live.pace.update_value(|pace| pace.postponed = None);
+        refresh(live, reason);
+    }
+}
+
+/// Opens the details that are open on `page`, such as batches that a search matches.
+pub(super) fn open(page: &Document) {
+    let Some(page) = page.document_element() else { return };
+    for summary in browser::all_in(&page, "details[open] > summary[data-key]") {
+        let key = summary.get_attribute("data-key").unwrap_or_default();
+        let shown = browser::find(&["details:not([open]) > summary[data-key=\"", &key, "\"]"].concat());
+        if let Some(details) = shown.and_then(|summary| summary.parent_element()) {
+            browser::toggle(&details, "open", true);
+        }
+    }
 }
 
 /// The focused element, and the keyed element around it.
@@ -111,7 +205,7 @@ impl Focus {
         Some(Self { element: element.dyn_into().ok()?, row })
     }
 
-    /// Restores a lost focus: to the element itself if it was only moved, else to the element with `data-focus` in its row,
+    /// Restores a lost focus: to the element itself if it was only moved, else to the element with [`NEXT_FOCUS`] in its row,
     /// else to the page's content.
     fn restore(self) {
         if !browser::has_no_focus() {
@@ -122,7 +216,7 @@ impl Focus {
             return;
         }
         let row = self.row.filter(|row| row.is_connected());
-        let next = row.and_then(|row| browser::find_in(&row, "[data-focus]"));
+        let next = row.and_then(|row| browser::find_in(&row, &NEXT_FOCUS.selector()));
         if let Some(next) =
             next.or_else(|| browser::by_id("content")).and_then(|next| next.dyn_into::<HtmlElement>().ok())
         {
@@ -161,7 +255,7 @@ fn update(live: LiveState, missing: Vec<Element>) {
     });
 }
 
-/// Changes elements of the page, and completes them: focus, times, days and numbers, chosen pages, and the islands that `morphs` adds to its argument.
+/// Changes elements of the page, and completes them: focus, times, days and numbers, selected rows, and the islands that `morphs` adds to its argument.
 fn change(live: &LiveState, morphs: impl FnOnce(&mut Vec<Element>)) {
     let mut fresh = Vec::new();
     let focus = Focus::now();
@@ -171,16 +265,15 @@ fn change(live: &LiveState, morphs: impl FnOnce(&mut Vec<Element>)) {
     }
     ages::tick();
     localized::page();
-    picked::apply();
+    live.merges.update(|merges| *merges = merges.wrapping_add(1));
     hydrate(live, fresh);
 }
 
 /// Starts islands that were inserted, as the start script of the page does: each inherits the context of the islands around it.
 fn hydrate(live: &LiveState, fresh: Vec<Element>) {
     let Some(hydrate) = function(&window(), "__hydrateIsland") else { return };
-    let mut inserted = live.inserted.borrow_mut();
     // Ends the signals of islands that were removed.
-    inserted.retain(|(island, _)| island.is_connected());
+    live.inserted.update_value(|inserted| inserted.retain(|(island, _)| island.is_connected()));
     for island in fresh {
         let around = island.parent_element().and_then(|parent| parent.closest("leptos-children").ok()?);
         if let Some(enter) = around.and_then(|around| function(&around, "$$on_hydrate")) {
@@ -194,7 +287,7 @@ fn hydrate(live: &LiveState, fresh: Vec<Element>) {
                 let _ = hydrate.call2(&JsValue::NULL, &element, &name.into());
             });
         });
-        inserted.push((island, owner));
+        live.inserted.update_value(|inserted| inserted.push((SendWrapper::new(island), owner)));
     }
 }
 

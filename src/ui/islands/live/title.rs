@@ -4,20 +4,21 @@
 use leptos::prelude::*;
 
 use crate::ui::islands::browser;
+use crate::ui::marks;
 
 const ICON: &str = "/favicon.svg";
 const UNSEEN_ICON: &str = "/favicon-unseen.svg";
 
 /// Sets the count of `unseen` jobs in the title, and the icon.
 pub(super) fn count(unseen: u32) {
-    if let Some(icon) = browser::find("link[rel=icon]") {
-        browser::set(&icon, "href", Some(if unseen == 0 { ICON } else { UNSEEN_ICON }));
+    let Some(icon) = marks::ICON.element() else { return };
+    // Without a count, the title may begin with a number of its own.
+    let is_counted = icon.get_attribute("href").as_deref() == Some(UNSEEN_ICON);
+    if unseen == 0 && !is_counted {
+        return;
     }
-    let title = document().title();
-    let counted = counted(&title, unseen);
-    if counted != title {
-        document().set_title(&counted);
-    }
+    document().set_title(&counted(&document().title(), unseen));
+    browser::set(&icon, "href", Some(if unseen == 0 { ICON } else { UNSEEN_ICON }));
 }
 
 /// `title` with the count `unseen` in place of any earlier one.

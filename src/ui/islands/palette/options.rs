@@ -1,4 +1,4 @@
-//! The options of the palette. All of this is in a file of its own: [`show`] loads it. The server finds templates and jobs when typing pauses.
+//! The options of the palette. All of this is in the part that is loaded on demand. The server finds templates and jobs when typing pauses.
 
 use leptos::either::Either;
 use leptos::mount::mount_to;
@@ -12,6 +12,7 @@ use send_wrapper::SendWrapper;
 
 use super::entries::{self, Action as Does, Entry, Group, OtherProject, Reach};
 use crate::ui::components::badge::badge;
+use crate::ui::components::icon::{self, icon};
 use crate::ui::components::job_status::ShownStatus;
 use crate::ui::components::keys::keys;
 use crate::ui::islands::browser;
@@ -37,8 +38,8 @@ pub(super) struct Parts {
     pub(super) opened: RwSignal<u32>,
 }
 
-/// Loads the options and shows them in `rest`, as long as the page is open. A failure is not final: a later call tries again.
-#[wasm_split(palette, wasm_split_path = leptos::wasm_split, fallible)]
+/// Shows the options in `rest`, as long as the page is open.
+#[wasm_split(on_demand, wasm_split_path = leptos::wasm_split, fallible)]
 pub(super) fn show(rest: HtmlElement, parts: Parts) -> Result<(), SplitLoaderError> {
     mount_to(rest, move || options(parts)).forget();
     Ok(())
@@ -79,7 +80,7 @@ fn options(parts: Parts) -> impl IntoView {
         true,
     );
     let combobox = field.clone();
-    Effect::new(move || {
+    browser::effect(move || {
         let chosen = chosen.get();
         browser::set(&combobox, "aria-activedescendant", chosen.as_deref());
         if let Some(option) = chosen.and_then(|id| browser::by_id(&id)) {
@@ -107,6 +108,7 @@ fn options(parts: Parts) -> impl IntoView {
     });
     let list = move || shown.get().into_iter().map(|shown| group(shown, chosen, close)).collect_view();
     view! {
+        <button type="button" class="quiet palette-close" aria-label="Close" on:click=move |_| close.run(())>{icon(icon::CLOSE)}</button>
         <div id=LIST class="palette-options" role="listbox" aria-label="Results">{list}</div>
         <p class="palette-none" role="status">{move || message(answer.get(), shown.read().is_empty())}</p>
         <p class="palette-keys faint" aria-hidden="true">
@@ -184,7 +186,7 @@ fn option(entry: Entry, chosen: Memo<Option<String>>, close: Callback<()>) -> im
     // Without the job's id: the page may have a badge of the job, too.
     let badge = status.as_ref().map(|status| {
         let status = ShownStatus::of(status);
-        view! { {badge(Memo::new(move |_| status.clone()), None)} " · " }
+        view! { {badge(move || status.clone(), None)} " · " }
     });
     let content = view! {
         <span class="palette-name" dir="auto">{name}</span>

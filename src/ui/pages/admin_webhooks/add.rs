@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::ui::components::form::submit_button;
+use crate::ui::components::form::{of_person, submit_button};
 use crate::ui::pages::outcome::outcome;
 use api::webhooks::AddWebhook;
 use model::flash::FlashMessage;
@@ -28,6 +28,7 @@ pub(super) fn form(projects: Vec<Project>, refused: Option<&FlashMessage>) -> An
             <h2>"Add a webhook"</h2>
             {refused.and_then(outcome)}
             <form class="stack" method="post" action=AddWebhook::PATH>
+                {of_person()}
                 <label class="field-label" for="project">"Project"</label>
                 <select id="project" class="field" name="project">{projects.collect_view()}</select>
                 <label class="field-label" for="kind">"Format"</label>

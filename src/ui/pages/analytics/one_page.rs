@@ -7,6 +7,7 @@ use crate::ui::components::job_effect::{effects_warning, how_to_read, no_figures
 use crate::ui::components::localized::{self, number};
 use crate::ui::components::notice::problem;
 use crate::ui::components::page_job_link::{PageFigures, page_job_link};
+use crate::ui::components::table;
 use crate::ui::pages::analytics::figures::{Against, compared};
 use crate::ui::pages::analytics::{AnalyticsPage, daily, range};
 use crate::ui::pages::fetch_days::fetch_weeks;
@@ -111,9 +112,7 @@ fn jobs(context: &AnalyticsPage, finished: &[JobEffect], finished_total: u64) ->
 }
 
 fn effects(context: &AnalyticsPage, jobs: &[JobEffect]) -> AnyView {
-    view! {
-        <p class="provenance">{how_to_read()}</p>
-        {effects_warning(jobs.iter(), context.today)}
+    let table = view! {
         <table class="pages effects">
             <thead>
                 <tr>
@@ -128,6 +127,11 @@ fn effects(context: &AnalyticsPage, jobs: &[JobEffect]) -> AnyView {
             </thead>
             <tbody>{jobs.iter().map(|job| effect(context, job)).collect_view()}</tbody>
         </table>
+    };
+    view! {
+        <p class="provenance">{how_to_read()}</p>
+        {effects_warning(jobs.iter(), context.today)}
+        {table::wide("Views before and after each job", table)}
     }
     .into_any()
 }

@@ -5,8 +5,7 @@ use leptos::prelude::*;
 
 use super::AnalyticsPage;
 use crate::ui::charts::number::counted;
-use crate::ui::components::pages_table::PICKED;
-use crate::ui::islands::picked::{COUNT, ELSEWHERE, NUMBER};
+use crate::ui::marks::{PICKED, PICKED_COUNT, PICKED_ELSEWHERE, PICKED_NUMBER};
 use model::analytics::query::PICK;
 use model::analytics::report::PagesTable;
 use model::links;
@@ -31,14 +30,14 @@ pub(super) fn batch(context: &AnalyticsPage, table: &PagesTable) -> AnyView {
     // would be sent to the batch too.
     let stay = query.clone().picking(Vec::new()).query_string();
     view! {
-        <form id=PICKED class="picked" method="get" action=links::new_batch(project, "")>
-            <span id=ELSEWHERE data-keep="">
+        <form id=PICKED.name() class="picked" method="get" action=links::new_batch(project, "")>
+            <span id=PICKED_ELSEWHERE.name() data-keep="">
                 {elsewhere.into_iter().map(hidden).collect_view()}
             </span>
-            <span class="js-only" role="status"><span id=COUNT data-keep=""></span></span>
+            <span class="js-only" role="status"><span id=PICKED_COUNT.name() data-keep=""></span></span>
             {others}
             <button class="button button-primary" type="submit">
-                "Start batch for " <span id=NUMBER data-keep="">"the selected pages"</span>
+                "Start batch for " <span id=PICKED_NUMBER.name() data-keep="">"the selected pages"</span>
             </button>
             <button class="button js-only" type="reset">"Clear"</button>
             <button class="button no-js" type="submit" name=STAY value=stay formaction=links::analytics(project)>"Keep selection and continue"</button>

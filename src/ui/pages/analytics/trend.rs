@@ -8,7 +8,9 @@ use crate::ui::charts::number::{ai_share, counted};
 use crate::ui::charts::{bar, columns, previous, summary};
 use crate::ui::clock;
 use crate::ui::components::localized::{self, cell};
-use crate::ui::islands::trend::{self as island, Trend as Pointing};
+use crate::ui::components::table;
+use crate::ui::islands::trend::Trend as Plot;
+use crate::ui::marks::{TREND_LINK, TREND_READOUT, TREND_TABLE};
 use model::analytics::query::Form;
 use model::analytics::trend::{Trend, TrendPoint, are_weeks};
 use model::links;
@@ -40,10 +42,9 @@ pub(super) fn chart(project: &str, shown: &Trend, form: Form, base: &str) -> Opt
     let base = base.to_owned();
     Some(
         view! {
-            <Pointing>
-                <figure class="chart">
+            <figure class="chart">
                 {scale}
-                <div class="chart-plot">
+                <Plot>
                     <svg class="chart-under" aria-hidden="true">
                         <rect class="chart-cursor" height="100%" width="0" />
                         <rect class="chart-chosen" height="100%" width="0" />
@@ -59,19 +60,18 @@ pub(super) fn chart(project: &str, shown: &Trend, form: Form, base: &str) -> Opt
                         max=count - 1
                         value=count - 1
                     />
-                    <div class=island::HIT_AREA></div>
-                    <div class=island::TIP aria-hidden="true"></div>
-                    <a class=island::OPEN href=base hidden></a>
-                </div>
+                    <div class="chart-hit"></div>
+                    <div class="chart-tip" aria-hidden="true"></div>
+                    <a id=TREND_LINK.name() href=base hidden></a>
+                </Plot>
                 <div class="chart-below">{day_labels} {week_labels} {marks}</div>
                 <figcaption class="readout">
-                    <p role="status">{summary}</p>
+                    <p id=TREND_READOUT.name() role="status">{summary}</p>
                     <p id="chart-keys" class="js-only">
                         "Enter opens the day. Shift with the arrow keys chooses days, and Enter opens them."
                     </p>
                 </figcaption>
-                </figure>
-            </Pointing>
+            </figure>
         }
         .into_any(),
     )
@@ -104,24 +104,27 @@ pub(super) fn as_table(shown: &Trend, form: Form) -> AnyView {
     let heads_by_reader = by_reader.then(|| {
         ["People before", "AI before"].map(|name| view! { <th scope="col" class="numeric">{name}</th> })
     });
+    let table = view! {
+        <table id=TREND_TABLE.name() class="pages">
+            <thead>
+                <tr>
+                    <th scope="col">"Day (UTC)"</th>
+                    <th scope="col" class="numeric">"Views"</th>
+                    <th scope="col" class="numeric">"People"</th>
+                    <th scope="col" class="numeric">"AI"</th>
+                    <th scope="col" class="numeric">"AI share"</th>
+                    <th scope="col" class="numeric">"Before"</th>
+                    {heads_by_reader}
+                    <th scope="col">"Jobs"</th>
+                </tr>
+            </thead>
+            <tbody>{rows.collect_view()}</tbody>
+        </table>
+    };
     view! {
         <details class="as-table">
             <summary>"Show as a table"</summary>
-            <table class="pages">
-                <thead>
-                    <tr>
-                        <th scope="col">"Day (UTC)"</th>
-                        <th scope="col" class="numeric">"Views"</th>
-                        <th scope="col" class="numeric">"People"</th>
-                        <th scope="col" class="numeric">"AI"</th>
-                        <th scope="col" class="numeric">"AI share"</th>
-                        <th scope="col" class="numeric">"Before"</th>
-                        {heads_by_reader}
-                        <th scope="col">"Jobs"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows.collect_view()}</tbody>
-            </table>
+            {table::wide("Trend as a table", table)}
         </details>
     }
     .into_any()

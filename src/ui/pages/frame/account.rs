@@ -3,15 +3,18 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
+use crate::ui::components::form::of_person;
 use crate::ui::components::icon::{self, icon};
+use crate::ui::components::unmarked::unmarked;
 use crate::ui::islands::buttons::Buttons;
 use crate::ui::look::Look;
+use crate::ui::marks::{SIGN_OUT, THEME_FORM};
 use api::session::Logout;
 use model::links;
 use model::user::CurrentSession;
 
 pub(super) fn account(session: &CurrentSession) -> AnyView {
-    view! {
+    let account = unmarked(view! {
         <div class="account">
             <p class="who">
                 <span class="who-name">{session.username.clone()}</span>
@@ -20,15 +23,15 @@ pub(super) fn account(session: &CurrentSession) -> AnyView {
             {themes()}
             <a class="quiet" href=links::HELP title="Help" aria-label="Help">{icon(icon::QUESTION)}</a>
             // Posted by the browser: the next page shares no state with this one.
-            <form method="post" action=Logout::PATH data-plain="" data-sign-out="">
+            <form method="post" action=Logout::PATH id=SIGN_OUT.name() data-plain="">
+                {of_person()}
                 <button type="submit" class="quiet" title="Sign out">
                     {icon(icon::SIGN_OUT)} <span class="visually-hidden">"Sign out"</span>
                 </button>
             </form>
         </div>
-        <Buttons />
-    }
-    .into_any()
+    });
+    view! { {account} <Buttons /> }.into_any()
 }
 
 /// The choice of the theme.
@@ -37,7 +40,7 @@ fn themes() -> AnyView {
     let options = [("", "System"), ("light", "Light"), ("dark", "Dark")]
         .map(|(value, name)| view! { <option value=value selected=value == chosen>{name}</option> });
     view! {
-        <form class="js-only" data-theme-form="" data-plain="">
+        <form id=THEME_FORM.name() class="js-only" data-plain="">
             <select class="field theme" name="theme" aria-label="Theme" title="Theme (.)" autocomplete="off">
                 {options.into_iter().collect_view()}
             </select>

@@ -8,6 +8,7 @@ use crate::ui::charts::number::counted;
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::page_room::{Room, escaped_len};
 use crate::ui::components::time::elapsed;
+use crate::ui::marks::AGAIN;
 use crate::ui::pages::job::check::check_again;
 use crate::ui::pages::job::facts::usual;
 use crate::ui::pages::job::fit::{Fitted, fit};
@@ -170,12 +171,12 @@ fn note(job: &Job, position: u32, sent: &FollowUp, may_send: bool) -> AnyView {
     .into_any()
 }
 
-/// Fills the form below: see [`crate::ui::islands::follow_up::AGAIN`].
+/// Fills the form below: see [`AGAIN`].
 fn edit_again(job: &Job, position: u32, sent: &FollowUp) -> AnyView {
     let page = links::job(job.project.as_str(), job.id.as_str());
     let href = links::with_query(&page, &[("again", &position.to_string())]) + "#follow-up";
     let text = Some(&sent.prompt).filter(|text| escaped_len(text) <= AGAIN_MAX).cloned();
-    view! { <a class="button" href=href data-again=text>"Edit and send again"</a> }.into_any()
+    view! { <a class="button" {..AGAIN.is(text)} href=href>"Edit and send again"</a> }.into_any()
 }
 
 /// The delivery of the job's first prompt, derived from the job's state.

@@ -94,9 +94,10 @@ fn result(result: &PromptResult, name: &str) -> AnyView {
     // The link contains the icon itself.
     let shape = (!matches!(result.outcome, PromptOutcome::PullRequest(_))).then(|| icon(shape));
     let is_failed = result.outcome == PromptOutcome::Failed;
+    let class = if is_failed { "turn-result turn-failed" } else { "turn-result" };
     let took = duration(result.ended_at.as_millis() - result.began_at.as_millis());
     view! {
-        <p class="turn-result" data-failed=is_failed.then_some("")>
+        <p class=class>
             {shape} {outcome(&result.outcome, name)} <span class="faint">" · " {took}</span>
         </p>
     }

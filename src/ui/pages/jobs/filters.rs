@@ -49,20 +49,23 @@ pub(super) fn filters(project: &str, query: &JobQuery, jobs: &FilteredJobs, me: 
     let chips = (!applied.is_empty()).then(
         || view! { <ul class="chips filter-chips" aria-label="Applied filters">{applied} {clear}</ul> },
     );
-    view! {
+    let menus = unmarked(view! {
+        <div id=MENUS class="filter-menus" popover="auto">
+            {states(project, query, page, facets.archived)}
+            {pull_requests(project, query, facets)}
+            {people(project, query, facets, me)}
+            {labels(project, query, "Page", "Filter by page", &facets.pages)}
+            {labels(project, query, "Tag", "Filter by tag", &facets.tags)}
+        </div>
+    });
+    unmarked(view! {
         <div class="filter-bar">
             {search(project, query)}
             <button type="button" class="button filters-open" popovertarget=MENUS>"Filters" {count}</button>
-            <div id=MENUS class="filter-menus" popover="auto">
-                {states(project, query, page, facets.archived)}
-                {pull_requests(project, query, facets)}
-                {people(project, query, facets, me)}
-                {labels(project, query, "Page", "Filter by page", &facets.pages)}
-                {labels(project, query, "Tag", "Filter by tag", &facets.tags)}
-            </div>
+            {menus}
             {chips}
         </div>
-    }
+    })
     .into_any()
 }
 
@@ -75,7 +78,7 @@ pub(super) fn orders(project: &str, query: &JobQuery, density: AnyView) -> AnyVi
     });
     let now = ORDERS.into_iter().find(|(sort, _)| *sort == query.sort).map_or("Newest", |(_, text)| text);
     view! {
-        <details class="filter-menu filter-menu-right" data-menu="" name="filter">
+        <details class="filter-menu filter-menu-right" name="filter">
             <summary><span class="visually-hidden">"Sort: "</span> {now} {icon(icon::CHEVRON)}</summary>
             <div class="menu-panel">
                 <ul aria-label="Sort">{orders.into_iter().collect_view()}</ul>
@@ -87,7 +90,7 @@ pub(super) fn orders(project: &str, query: &JobQuery, density: AnyView) -> AnyVi
 }
 
 fn search(project: &str, query: &JobQuery) -> AnyView {
-    view! {
+    unmarked(view! {
         <form class="search" method="get" action=links::jobs(project) role="search">
             {hidden_fields(query, "q")}
             {icon(icon::SEARCH)}
@@ -100,12 +103,12 @@ fn search(project: &str, query: &JobQuery) -> AnyView {
                 maxlength="500"
                 autocomplete="off"
                 placeholder="Text, #256, branch, author or tag"
-                title="Searches prompts, follow-ups, pull request numbers, platform ids, branches, authors, tags and pages"
+                title="Searches prompts, follow-ups, pull requests, platform ids, branches, authors, tags and pages"
                 value=query.q.clone()
             />
             <button type="submit" class="visually-hidden">"Search"</button>
         </form>
-    }
+    })
     .into_any()
 }
 
@@ -216,7 +219,7 @@ fn menu(title: &'static str, label: &'static str, typed: Option<Typed<'_>>, entr
         view! {
             <form class="menu-form" method="get" action=links::jobs(project)>
                 {hidden_fields(query, field)}
-                <input class="field" name=field maxlength="500" autocomplete="off" aria-label=what.clone() placeholder=what data-typeahead="" />
+                <input class="field" name=field maxlength="500" autocomplete="off" aria-label=what.clone() placeholder=what />
                 <button type="submit" class="button no-js">"Filter"</button>
             </form>
         }
@@ -231,8 +234,9 @@ fn menu(title: &'static str, label: &'static str, typed: Option<Typed<'_>>, entr
             </li>
         })
     });
+    let class = if is_on { "filter-menu filter-menu-on" } else { "filter-menu" };
     view! {
-        <details class="filter-menu" data-menu="" name="filter" data-on=is_on.then_some("")>
+        <details class=class name="filter">
             <summary>{title} {icon(icon::CHEVRON)}</summary>
             <div class="menu-panel">
                 {form}

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::ui::components::localized::{counted, number};
+use crate::ui::components::unmarked::unmarked;
 use crate::ui::pages::jobs::query::{self, JobsUrl};
 use model::job::JobPage;
 
@@ -25,13 +26,13 @@ pub(super) fn pager(project: &str, url: &JobsUrl, page: &JobPage) -> AnyView {
     };
     let at = |cursor: &String| query::page_href(project, &url.query, cursor);
     let start = url.is_further_on().then(|| query::href(project, &url.query));
-    view! {
+    unmarked(view! {
         <nav class="pager" aria-label="Pages of the list">
             {start.map(|href| view! { <a class="button" href=href>{first}</a> })}
             {page.previous.as_ref().map(at).map(|href| view! { <a class="button" rel="prev" href=href>{back}</a> })}
             {page.next.as_ref().map(at).map(|href| view! { <a class="button" rel="next" href=href>{on}</a> })}
             <a class="button no-js" href="">"Refresh"</a>
         </nav>
-    }
+    })
     .into_any()
 }

@@ -5,7 +5,7 @@ use leptos::server_fn::ServerFn;
 
 use crate::ui::components::form::{confirm, post_form};
 use crate::ui::components::time::ago;
-use crate::ui::islands::drafts::{BASE, FORM};
+use crate::ui::islands::prompt_form::{BASE, FORM};
 use api::jobs::SaveDraft;
 use model::draft::OtherDraft;
 use model::id::FormKey;

@@ -6,10 +6,11 @@ use std::iter;
 
 use leptos::prelude::*;
 
-use crate::ui::islands::job_form::{
-    FILL, FILLING, INSERT, PICKS, REMOVE, REPLACE, TEMPLATE, TEMPLATE_CONFIRMATION,
+use crate::ui::islands::job_form::VALUE_PREFIX;
+use crate::ui::marks::{
+    FILL, FILLING, KNOWN_PAGES, PICK_PREFIX, PICKS, REMOVE_TEMPLATE, TEMPLATE, TEMPLATE_CONFIRMATION,
+    TEMPLATE_FIELD, TEMPLATE_NAME, TEMPLATE_TEXT,
 };
-use crate::ui::islands::page_suggestions::PAGES;
 use model::batch::PAGE;
 use model::links;
 use model::saved_template::{RESERVED_PLACEHOLDERS, TemplateText};
@@ -40,7 +41,8 @@ impl Pick {
         given: impl Iterator<Item = (String, String)>,
     ) -> Self {
         let names: BTreeSet<&str> = templates.iter().flat_map(|it| placeholders(&it.text)).collect();
-        let is_used = |name: &str| name == PATH || names.contains(name);
+        let is_used =
+            |name: &str| name == PATH || names.contains(name.strip_prefix(VALUE_PREFIX).unwrap_or(name));
         let given = given
             .filter(|(name, _)| is_used(name) && !RESERVED_PLACEHOLDERS.contains(&name.as_str()))
             .collect();
@@ -57,9 +59,9 @@ impl Pick {
         Some(filled(&template.text, &values, most as usize).unwrap_or_else(|| template.text.clone()))
     }
 
-    /// The template and the values in the URL, by name.
+    /// The template and the values in the URL, by name. A value has the same name with and without the prefix, unless it is not that of the job's page.
     pub(super) fn parts(&self) -> impl Iterator<Item = (&str, &str)> {
-        let given = self.given.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let given = self.given.iter().map(|(given, value)| (key_name(given), value.as_str()));
         iter::once(("template", self.template_id.as_str())).chain(given)
     }
 
@@ -72,9 +74,10 @@ impl Pick {
         self.templates.iter().find(|template| template.id.as_str() == id)
     }
 
-    /// The value of a placeholder. `{{page}}` defaults to the job's page.
+    /// The value of a placeholder: of its field, or of a link with its plain name. `{{page}}` defaults to the job's page.
     fn value(&self, placeholder: &str) -> &str {
-        match (self.given(placeholder), placeholder) {
+        let of_field = self.find(&[VALUE_PREFIX, placeholder].concat());
+        match (of_field.unwrap_or_else(|| self.given(placeholder)), placeholder) {
             ("", PAGE) => self.given(PATH),
             (value, _) => value,
         }
@@ -88,7 +91,11 @@ impl Pick {
     }
 
     fn given(&self, name: &str) -> &str {
-        self.given.iter().find(|(given, _)| given == name).map_or("", |(_, value)| value)
+        self.find(name).unwrap_or_default()
+    }
+
+    fn find(&self, name: &str) -> Option<&str> {
+        self.given.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
     }
 
     /// In the form: the name of the text's template, and a link to remove it.
@@ -96,12 +103,12 @@ impl Pick {
         let name = self.name_of(template);
         let (is_none, id) = (name.is_none(), template.to_owned());
         view! {
-            <p id=TEMPLATE class="hint" hidden=is_none>
-                <input type="hidden" name="template_id" value=id disabled=is_none autocomplete="off" />
+            <p id=TEMPLATE.name() class="hint" hidden=is_none>
+                <input id=TEMPLATE_FIELD.name() type="hidden" name="template_id" value=id disabled=is_none autocomplete="off" />
                 "Template: "
-                <bdi>{name.unwrap_or_default()}</bdi>
+                <bdi id=TEMPLATE_NAME.name()>{name.unwrap_or_default()}</bdi>
                 " · "
-                <a id=REMOVE href=links::new_job(&self.project, "", "")>"Remove"</a>
+                <a id=REMOVE_TEMPLATE.name() href=links::new_job(&self.project, "", "")>"Remove"</a>
             </p>
         }
         .into_any()
@@ -120,7 +127,7 @@ impl Pick {
         let entries = self.templates.iter().map(|template| self.entry(template)).collect_view();
         view! {
             <h2>"Templates"</h2>
-            <div id=PICKS>
+            <div id=PICKS.name()>
                 <ul class="picks">{entries}</ul>
             </div>
         }
@@ -131,9 +138,10 @@ impl Pick {
         let id = template.id.to_string();
         let href = links::new_job_by(&self.project, &id, self.given(PATH));
         let is_chosen = id == self.template_id;
+        let id = [PICK_PREFIX, &id].concat();
         view! {
             <li>
-                <a href=href dir="auto" data-pick=id aria-current=is_chosen.then_some("true")>{template.name.clone()}</a>
+                <a id=id href=href dir="auto" aria-current=is_chosen.then_some("true")>{template.name.clone()}</a>
             </li>
         }
         .into_any()
@@ -144,22 +152,13 @@ impl Pick {
         self.template(&self.template_id).is_some_and(|template| !placeholders(&template.text).is_empty())
     }
 
-    /// Above the form: the placeholders of the chosen template, and the confirmation for a prompt with other text.
+    /// Above the form: the placeholders of the chosen template, and where the browser asks what to do with a prompt that has other text.
     pub(super) fn fill(&self) -> AnyView {
         let template = self.template(&self.template_id);
         let form = template.and_then(|template| self.placeholder_form(template));
         view! {
-            <div id=FILLING data-text=template.map(|template| template.text.clone())>{form}</div>
-            <div id=TEMPLATE_CONFIRMATION class="notice notice-warn template-confirmation" role="alert" hidden>
-                <div>
-                    <p>"The prompt already has text. Replace it with the template, or insert the template below it?"</p>
-                    <div class="choices">
-                        <button type="button" id=REPLACE class="button">"Replace"</button>
-                        <button type="button" id=INSERT class="button">"Insert below"</button>
-                        <button type="button" class="button">"Cancel"</button>
-                    </div>
-                </div>
-            </div>
+            <div {..TEMPLATE_TEXT.is(template.map(|template| template.text.clone()))} id=FILLING.name()>{form}</div>
+            <div id=TEMPLATE_CONFIRMATION.name() class="contents"></div>
         }
         .into_any()
     }
@@ -171,8 +170,7 @@ impl Pick {
             return None;
         }
         let path = self.given(PATH).to_owned();
-        let has_hidden_path = !path.is_empty() && !names.contains(&PATH);
-        let path = has_hidden_path.then(|| view! { <input type="hidden" name=PATH value=path /> });
+        let path = (!path.is_empty()).then(|| view! { <input type="hidden" name=PATH value=path /> });
         let fields = names.into_iter().zip(defaults).enumerate().map(|(at, (name, default))| {
             let id = format!("placeholder-{name}");
             let value =
@@ -185,8 +183,8 @@ impl Pick {
                     <input
                         id=id
                         class="field"
-                        name=name.to_owned()
-                        list={(name == PAGE).then_some(PAGES)}
+                        name=[VALUE_PREFIX, name].concat()
+                        list={(name == PAGE).then_some(KNOWN_PAGES.name())}
                         value=value
                         placeholder=default
                         dir="auto"
@@ -199,7 +197,8 @@ impl Pick {
         Some(
             view! {
                 <form
-                    class=FILL
+                    id=FILL.name()
+                    class="pick-fill"
                     method="get"
                     action=links::new_job(&self.project, "", "")
                     aria-labelledby="fill-heading"
@@ -217,6 +216,11 @@ impl Pick {
             .into_any(),
         )
     }
+}
+
+/// The name of a value in the key of the form.
+fn key_name(given: &str) -> &str {
+    given.strip_prefix(VALUE_PREFIX).filter(|name| *name != PATH).unwrap_or(given)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `/account`: a person's own account: password, sessions, second factor and passkeys.
+//! `/account`: a person's own account: password, sessions, second factor, passkeys, and keyboard shortcuts.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
@@ -8,6 +8,9 @@ use super::{passkeys, second_factor};
 use crate::ui::components::form::{post_form, submit_button};
 use crate::ui::components::table::{ACTIONS, table};
 use crate::ui::components::time::ago;
+use crate::ui::islands::buttons;
+use crate::ui::look::Look;
+use crate::ui::marks::SHORTCUTS;
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
@@ -23,7 +26,8 @@ pub fn Account() -> impl IntoView {
     let of_sessions = outcome_of(&[EndSession::PATH, EndOtherSessions::PATH]);
     let of_factor = second_factor::last_outcome();
     let of_passkeys = passkeys::last_outcome();
-    let head = page_head("Account", "Your password, your sessions, your second factor and your passkeys", ());
+    let are_shortcuts_on = !use_context::<Look>().is_some_and(|look| look.no_shortcuts);
+    let head = page_head("Account", "How you sign in, your sessions and your keyboard", ());
     let content = page(async move {
         let account = account().await?;
         let confirming = Confirming::of(&account);
@@ -33,6 +37,7 @@ pub fn Account() -> impl IntoView {
             {sessions(account.sessions, of_sessions)}
             {second_factor::second_factor(account.second_factor, confirming, of_factor)}
             {passkeys::passkeys(account.passkeys, confirming, of_passkeys)}
+            {keyboard(are_shortcuts_on)}
         }
         .into_any())
     });
@@ -95,6 +100,24 @@ fn sessions(sessions: Vec<SignedIn>, outcome: Option<AnyView>) -> AnyView {
             {outcome}
             {table("Active sessions", &heads, sessions.into_iter().map(row).collect_view())}
             {others}
+        </section>
+    }
+    .into_any()
+}
+
+/// The choice whether single keys are shortcuts. It needs JavaScript, as shortcuts do.
+fn keyboard(are_shortcuts_on: bool) -> AnyView {
+    view! {
+        <section id="keyboard" class="group narrow js-only">
+            <h2>"Keyboard"</h2>
+            <label class="choice">
+                <input id=SHORTCUTS.name() type="checkbox" checked=are_shortcuts_on autocomplete="off" />
+                "Shortcuts of a single key"
+            </label>
+            <p class="hint">
+                "Such as c for a new job, in this browser. Switch them off if you dictate, or press keys by accident. Ctrl K always works. "
+                <button type="button" class="quiet-link" data-button=buttons::HELP>"List of shortcuts"</button>
+            </p>
         </section>
     }
     .into_any()

@@ -166,7 +166,7 @@ fn row(record: &Record) -> AnyView {
         .then(|| view! { " " <span class="faint">{record.client_ip.clone()}</span> });
     let (title, outcome) = (action(&record.action), outcome(&record.outcome));
     view! {
-        <tr data-action=record.action.clone() data-outcome=record.outcome.clone()>
+        <tr>
             <th scope="row">
                 {ago(record.at)}
                 <span class="faint">{format!("record {}", record.number)}</span>

@@ -1,0 +1,43 @@
+//! `localStorage` and `sessionStorage`. Failures are ignored: a page without storage still works.
+
+use leptos::prelude::window;
+use leptos::web_sys::Storage;
+
+pub fn stored(key: &str) -> Option<String> {
+    storage()?.get_item(key).ok()?
+}
+
+/// Stores `value`, or removes the key if it is empty.
+pub fn store(key: &str, value: &str) {
+    if let Some(storage) = storage() {
+        // With full or blocked storage a draft does not survive a reload; nothing else depends on it.
+        let _ = if value.is_empty() { storage.remove_item(key) } else { storage.set_item(key, value) };
+    }
+}
+
+/// Removes every key that begins with `prefix`, of this tab too.
+pub fn forget_stored(prefix: &str) {
+    for storage in [storage(), window().session_storage().ok().flatten()].into_iter().flatten() {
+        for at in (0..storage.length().unwrap_or(0)).rev() {
+            if let Some(key) = storage.key(at).ok().flatten().filter(|key| key.starts_with(prefix)) {
+                let _ = storage.remove_item(&key);
+            }
+        }
+    }
+}
+
+/// As [`stored`], in `sessionStorage`.
+pub fn stored_for_tab(key: &str) -> Option<String> {
+    window().session_storage().ok()??.get_item(key).ok()?
+}
+
+/// As [`store`], in `sessionStorage`.
+pub fn store_for_tab(key: &str, value: &str) {
+    if let Ok(Some(storage)) = window().session_storage() {
+        let _ = if value.is_empty() { storage.remove_item(key) } else { storage.set_item(key, value) };
+    }
+}
+
+fn storage() -> Option<Storage> {
+    window().local_storage().ok()?
+}
