@@ -36,6 +36,18 @@ function covered(page: Page): Promise<(string | null)[]> {
   });
 }
 
+/** Shows a toast without a link: that of a button that copies, in a browser that blocks copying. */
+async function showToast(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    Object.defineProperty(navigator, "clipboard", { value: undefined, configurable: true });
+    const button = document.createElement("button");
+    Object.assign(button.dataset, { button: "copy", copy: "a text", done: "Copied" });
+    document.body.append(button);
+    button.click();
+    button.remove();
+  });
+}
+
 for (const [width, height] of [[1280, 720], [1600, 900], [768, 560], [1280, 640], [1280, 664], [390, 844]] as const) {
   test.describe(`in a window of ${width} by ${height} px`, () => {
     test.use({ viewport: { width, height } });
@@ -47,10 +59,8 @@ for (const [width, height] of [[1280, 720], [1600, 900], [768, 560], [1280, 640]
         await page.evaluate(() => window.scrollTo(0, 120));
         await remember(page);
         // Every page has this one.
-        await page.evaluate(() => {
-          Object.defineProperty(navigator, "onLine", { get: () => false });
-          for (let clicks = 0; clicks < 2; clicks += 1) document.querySelector<HTMLElement>(".brand")?.click();
-        });
+        await showToast(page);
+        await showToast(page);
         await expect(toasts(page)).toHaveCount(2);
         expect(await covered(page), path).toEqual([]);
         await toasts(page).first().getByRole("button", { name: "Dismiss" }).click();
@@ -87,14 +97,6 @@ test("sent follow-up is shown and announced without a toast", async ({ page, api
   await expect(page.getByRole("status").getByText(/^Follow-up: /)).toBeAttached();
   await expect(toasts(page)).toHaveCount(0);
 });
-
-/** Shows a toast without a link: a link does not leave an offline page. */
-async function showToast(page: Page): Promise<void> {
-  await page.evaluate(() => {
-    Object.defineProperty(navigator, "onLine", { get: () => false, configurable: true });
-    document.querySelector<HTMLElement>(".brand")?.click();
-  });
-}
 
 for (const held of ["pointer", "focus"] as const) {
   test(`toast stays under the ${held}, and disappears later`, async ({ page }) => {
