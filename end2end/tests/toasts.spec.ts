@@ -129,6 +129,8 @@ test("toast of a finished job is visible on a phone", async ({ page, api }) => {
     const done = jobs.map((job) => (job.id === id ? { ...job, state: "completed", status: "completed", changed_at } : job));
     await route.fulfill({ response, json: done });
   });
+  // The list shows the new state itself; other pages of this tab have a toast.
+  await open(page, at("/templates"));
   const link = toasts(page).getByRole("link");
   await expect(link).toBeVisible();
   await expect(link).toBeInViewport();
