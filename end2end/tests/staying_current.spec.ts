@@ -32,8 +32,8 @@ test("open menu is not changed by a refresh, which follows when it is closed", a
   const menu = page.locator("details[data-menu] summary").first();
   await menu.click();
   let refreshes = 0;
-  page.on("response", (response) => {
-    if (new URL(response.url()).pathname === at("/jobs")) refreshes += 1;
+  page.on("request", (request) => {
+    if (new URL(request.url()).pathname === at("/jobs")) refreshes += 1;
   });
   const polled = () => page.waitForResponse("**/api/jobs/statuses");
   await api.start("emulator:slow Explain the menus");
