@@ -29,7 +29,7 @@ test("queue shows that the session has ended", async ({ page, context }) => {
 
 test("open menu is not changed by a refresh, which follows when it is closed", async ({ page, api }) => {
   await open(page, at("/jobs"));
-  const menu = page.locator("details[data-menu] summary").first();
+  const menu = page.locator(".filter-menu summary").first();
   await menu.click();
   let refreshes = 0;
   page.on("request", (request) => {
@@ -40,7 +40,7 @@ test("open menu is not changed by a refresh, which follows when it is closed", a
   await polled();
   await polled();
   expect(refreshes, "refreshes while the menu is open").toBe(0);
-  await expect(page.locator("details[data-menu][open]")).toHaveCount(1);
+  await expect(page.locator(".filter-menu[open]")).toHaveCount(1);
   await page.keyboard.press("Escape");
   await expect(page.getByRole("button", { name: "1 new job · Show" })).toBeVisible();
   expect(refreshes).toBeGreaterThan(0);

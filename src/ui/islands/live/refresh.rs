@@ -16,7 +16,7 @@ use model::links;
 use model::time::Timestamp;
 
 /// An open menu in a region. Its entries do not change under the pointer or the focus.
-const OPEN_MENU: &str = "[data-region] :popover-open, [data-region] details[data-menu][open]";
+const OPEN_MENU: &str = "[data-region] :popover-open, [data-region] .filter-menu[open]";
 
 /// How many refreshes fail before the page says that it is old. The first one may be chance.
 const SHOWN_FAILURES: u32 = 2;
