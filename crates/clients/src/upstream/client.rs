@@ -19,7 +19,6 @@ use super::page_views::PageViewsQuery;
 use super::retry::{self, Retries};
 use super::{UpstreamError, body, connection, decode};
 use crate::current_key::CurrentKey;
-use base::boxed::Boxed;
 use base::clock::Clock;
 use base::config::{ApiKey, UpstreamConfig};
 use base::instruments::{Instruments, UpstreamOutcome, operation_label};
@@ -167,38 +166,32 @@ impl Upstream {
         result
     }
 
-    fn tries<'a>(
-        &'a self,
-        permit: &'a mut Permit,
-        request: RequestBuilder,
-    ) -> Boxed<'a, Vec<u8>, UpstreamError> {
-        Box::pin(async move {
-            let deadline = Instant::now() + self.deadline;
-            self.retries.count(Instant::now());
-            let mut tries = 0;
-            loop {
-                let Some(request) = request.try_clone() else {
-                    return Err(UpstreamError::NotConnected("the request cannot be sent".to_owned()));
-                };
-                let outcome = self.one_try(request, tries, deadline).await;
-                tries += 1;
-                let Err(error) = &outcome else { return outcome };
-                if let UpstreamError::LimitReached { pause, .. } = error {
-                    self.governor.pause(permit, *pause).await;
-                }
-                let now = Instant::now();
-                // A later try would have too little time to distinguish a failed connection from a missing response.
-                let latest = deadline - self.deadline / 2;
-                let Some(pause) = self.retries.pause(permit.operation(), error, tries, now, latest) else {
-                    return outcome;
-                };
-                tokio::time::sleep(pause).await;
-                let never_sent = matches!(error, UpstreamError::NotConnected(_));
-                if !never_sent && !self.governor.renew(permit).await {
-                    return outcome;
-                }
+    async fn tries(&self, permit: &mut Permit, request: RequestBuilder) -> Result<Vec<u8>, UpstreamError> {
+        let deadline = Instant::now() + self.deadline;
+        self.retries.count(Instant::now());
+        let mut tries = 0;
+        loop {
+            let Some(request) = request.try_clone() else {
+                return Err(UpstreamError::NotConnected("the request cannot be sent".to_owned()));
+            };
+            let outcome = self.one_try(request, tries, deadline).await;
+            tries += 1;
+            let Err(error) = &outcome else { return outcome };
+            if let UpstreamError::LimitReached { pause, .. } = error {
+                self.governor.pause(permit, *pause).await;
             }
-        })
+            let now = Instant::now();
+            // A later try would have too little time to distinguish a failed connection from a missing response.
+            let latest = deadline - self.deadline / 2;
+            let Some(pause) = self.retries.pause(permit.operation(), error, tries, now, latest) else {
+                return outcome;
+            };
+            tokio::time::sleep(pause).await;
+            let never_sent = matches!(error, UpstreamError::NotConnected(_));
+            if !never_sent && !self.governor.renew(permit).await {
+                return outcome;
+            }
+        }
     }
 
     /// One try, after `tries` earlier ones.

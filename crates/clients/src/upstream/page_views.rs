@@ -10,7 +10,6 @@ use tracing::Instrument;
 
 use super::Upstream;
 use super::governor::Governor;
-use base::boxed::Boxed;
 use base::clock::Clock;
 use base::traces;
 use model::day::{Day, DayRange};
@@ -116,26 +115,20 @@ impl PageViewsCache {
         self.failed.get(query).is_some_and(|at| self.clock.elapsed() < at + AFTER_A_FAILURE)
     }
 
-    fn load_once<'a>(
-        &'a self,
-        query: PageViewsQuery,
-        person: &'a str,
-    ) -> Boxed<'a, FetchedPageViews, AppError> {
-        Box::pin(async move {
-            loop {
-                let mut is_first = false;
-                let load = async {
-                    is_first = true;
-                    self.load(query.clone(), person).await
-                };
-                let response = self.fresh.try_get_with(query.clone(), load).await;
-                match response {
-                    // The share of another person, who was first, is spent.
-                    Err(error) if !is_first && error.code == ErrorCode::BudgetSpent => {}
-                    response => return response.map_err(|error: Arc<AppError>| (*error).clone()),
-                }
+    async fn load_once(&self, query: PageViewsQuery, person: &str) -> Result<FetchedPageViews, AppError> {
+        loop {
+            let mut is_first = false;
+            let load = async {
+                is_first = true;
+                self.load(query.clone(), person).await
+            };
+            let response = self.fresh.try_get_with(query.clone(), load).await;
+            match response {
+                // The share of another person, who was first, is spent.
+                Err(error) if !is_first && error.code == ErrorCode::BudgetSpent => {}
+                response => return response.map_err(|error: Arc<AppError>| (*error).clone()),
             }
-        })
+        }
     }
 
     async fn load(&self, query: PageViewsQuery, person: &str) -> Result<FetchedPageViews, AppError> {

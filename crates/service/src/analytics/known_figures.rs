@@ -9,7 +9,6 @@ use quick_cache::sync::Cache;
 use super::figures;
 use super::period::{Comparable, Period};
 use super::table::Figures;
-use base::boxed::Boxed;
 use model::analytics::choice::Compare;
 use model::analytics::pages::Earlier;
 use model::day::{Day, DayRange};
@@ -56,29 +55,26 @@ impl KnownFigures {
     ///
     /// # Errors
     /// `NotInHistory` if a day of the range is missing.
-    pub(super) fn read(
+    pub(super) async fn read(
         snapshot: &mut Snapshot,
         range: DayRange,
         compare: Compare,
         days: Vec<StoredDay>,
-    ) -> Boxed<'_, Self, AppError> {
-        Box::pin(async move {
-            let (own, before): (Vec<_>, Vec<_>) =
-                days.iter().cloned().partition(|day| range.contains(day.day));
-            let period = Period::of(range, own)?;
-            let comparable = period.comparable_with(&before, compare);
-            let first = days.iter().map(|day| day.day).min().unwrap_or(range.from());
-            let paths = snapshot.paths(first).await?;
-            let figures = figures(snapshot, &period, comparable.as_ref(), &paths).await?;
-            let earlier = match period.earlier(&before, compare) {
-                Some(earlier) => {
-                    let sums = snapshot.sums(earlier.days, &[], &paths).await?;
-                    Some((earlier, sums))
-                }
-                None => None,
-            };
-            Ok(Self { days, period, comparable, earlier, paths, figures })
-        })
+    ) -> Result<Self, AppError> {
+        let (own, before): (Vec<_>, Vec<_>) = days.iter().cloned().partition(|day| range.contains(day.day));
+        let period = Period::of(range, own)?;
+        let comparable = period.comparable_with(&before, compare);
+        let first = days.iter().map(|day| day.day).min().unwrap_or(range.from());
+        let paths = snapshot.paths(first).await?;
+        let figures = figures(snapshot, &period, comparable.as_ref(), &paths).await?;
+        let earlier = match period.earlier(&before, compare) {
+            Some(earlier) => {
+                let sums = snapshot.sums(earlier.days, &[], &paths).await?;
+                Some((earlier, sums))
+            }
+            None => None,
+        };
+        Ok(Self { days, period, comparable, earlier, paths, figures })
     }
 
     /// The totals of each stored day, also of the compared period.

@@ -10,7 +10,6 @@ use crate::jobs::drafts::TypedForm;
 use crate::jobs::replay;
 use crate::jobs::submitted::Submitted;
 use crate::response_size::shortened;
-use base::boxed::Boxed;
 use base::prompt::Prompt;
 use clients::upstream::governor::Scope;
 use model::error::{AppError, ErrorCode};
@@ -61,36 +60,30 @@ impl Jobs {
 
     /// Commits a prompt as an intent of the caller, delivers it, and returns the job with its outcome. The same intent again returns the same result
     /// and sends nothing.
-    pub fn submit<'a>(
-        &'a self,
-        caller: &'a Caller,
-        mut submission: Submission,
-    ) -> Boxed<'a, Submitted, AppError> {
-        Box::pin(async move {
-            if submission.intent.body_hash.is_none() {
-                submission.intent.body_hash = Some(replay::hash_of_form(&submission.intent));
+    pub async fn submit(&self, caller: &Caller, mut submission: Submission) -> Result<Submitted, AppError> {
+        if submission.intent.body_hash.is_none() {
+            submission.intent.body_hash = Some(replay::hash_of_form(&submission.intent));
+        }
+        let intent = &submission.intent;
+        if let Some(earlier) = self.store.find_intent(&caller.user.id, &intent.intent).await? {
+            return self.result_of(intent, earlier).await;
+        }
+        self.must_be_possible(intent).await?;
+        if submission.warns_if_unfilled {
+            must_be_filled_in(&intent.prompt)?;
+        }
+        if submission.warns_if_similar {
+            self.must_have_no_similar_job(caller, intent).await?;
+        }
+        let intent = self.with_mentioned_pages(submission.intent).await?;
+        match self.commit_and_send(caller, &intent, submission.queue).await? {
+            Some(committed) => {
+                let message_id = committed.message_id.clone();
+                let job = self.job_after_sending(committed).await;
+                Ok(Submitted { job, message_id, is_replay: false })
             }
-            let intent = &submission.intent;
-            if let Some(earlier) = self.store.find_intent(&caller.user.id, &intent.intent).await? {
-                return self.result_of(intent, earlier).await;
-            }
-            self.must_be_possible(intent).await?;
-            if submission.warns_if_unfilled {
-                must_be_filled_in(&intent.prompt)?;
-            }
-            if submission.warns_if_similar {
-                self.must_have_no_similar_job(caller, intent).await?;
-            }
-            let intent = self.with_mentioned_pages(submission.intent).await?;
-            match self.commit_and_send(caller, &intent, submission.queue).await? {
-                Some(committed) => {
-                    let message_id = committed.message_id.clone();
-                    let job = self.job_after_sending(committed).await;
-                    Ok(Submitted { job, message_id, is_replay: false })
-                }
-                None => self.result_of_other(caller, &intent).await,
-            }
-        })
+            None => self.result_of_other(caller, &intent).await,
+        }
     }
 
     /// Whether its job accepts follow-ups, its template exists, and the job that it retries ended without a pull request.

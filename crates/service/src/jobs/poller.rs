@@ -12,7 +12,6 @@ use tracing::Instrument;
 
 use crate::caller::Caller;
 use crate::jobs::Jobs;
-use base::boxed::Boxed;
 use base::tasks::Task;
 use base::traces;
 use clients::upstream::UpstreamError;
@@ -113,20 +112,18 @@ impl Jobs {
         self.poll_claimed(due, permit, now).instrument(span).await
     }
 
-    fn poll_claimed(&self, due: DuePoll, permit: Permit, now: Timestamp) -> Boxed<'_, bool, anyhow::Error> {
-        Box::pin(async move {
-            let awaited = self.tasks.awaits(Task::Polling);
-            let response = self.upstream.job(permit, &due.project, &due.remote_id).await;
-            drop(awaited);
-            if let Some(error) = self.record_response(&due, response).await? {
-                // The next poll is planned already; the last known state remains.
-                tracing::warn!(job = %due.job, %error, "job could not be polled");
-                if now.seconds_since(due.tracked_since) >= NO_END_SECONDS {
-                    self.record_no_end(&due, "Its last answers could not be used.").await?;
-                }
+    async fn poll_claimed(&self, due: DuePoll, permit: Permit, now: Timestamp) -> anyhow::Result<bool> {
+        let awaited = self.tasks.awaits(Task::Polling);
+        let response = self.upstream.job(permit, &due.project, &due.remote_id).await;
+        drop(awaited);
+        if let Some(error) = self.record_response(&due, response).await? {
+            // The next poll is planned already; the last known state remains.
+            tracing::warn!(job = %due.job, %error, "job could not be polled");
+            if now.seconds_since(due.tracked_since) >= NO_END_SECONDS {
+                self.record_no_end(&due, "Its last answers could not be used.").await?;
             }
-            Ok(true)
-        })
+        }
+        Ok(true)
     }
 
     /// A poll much earlier or later than planned means that the clock was changed or Docket was not running. That time

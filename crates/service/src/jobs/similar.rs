@@ -7,7 +7,6 @@ use crate::jobs::Jobs;
 use crate::jobs::pages::of_job;
 use crate::jobs::pull_requests::OpenRequests;
 use base::blocking;
-use base::boxed::Boxed;
 use base::nfc::nfc;
 use base::query_permits::QueryPermit;
 use model::error::AppError;
@@ -31,27 +30,24 @@ type Labels = HashSet<String>;
 
 impl Jobs {
     /// Jobs similar to `prompt` or about the pages `typed`, most relevant first.
-    pub fn similar<'a>(
-        &'a self,
-        permit: &'a QueryPermit,
-        project: &'a ProjectId,
-        prompt: &'a str,
+    pub async fn similar(
+        &self,
+        permit: &QueryPermit,
+        project: &ProjectId,
+        prompt: &str,
         typed: Pages,
-    ) -> Boxed<'a, Vec<SimilarJob>, AppError> {
-        Box::pin(async move {
-            let since = self.clock.now().plus_seconds(-OPEN_SECONDS);
-            let candidates =
-                self.store.candidates(permit, project, since, COMPARED_JOBS, COMPARED_CHARS).await?;
-            let prompt = nfc(prompt).into_owned();
-            let paths = page_path::of_job(typed, self.found_in(project, &prompt));
-            let known = self.store.known_pages(project, &paths).await?;
-            let paths = of_job(&known, &paths, &Pages::default());
-            let labels: Labels = paths.iter().flat_map(|path| known.labels(path)).collect();
-            let open = self.open_requests(project).await?;
-            // Comparing long texts takes time.
-            let compare = move || similar_jobs_of(&prompt, &paths, &labels, candidates, &open);
-            Ok(blocking::run(usize::MAX, compare).await)
-        })
+    ) -> Result<Vec<SimilarJob>, AppError> {
+        let since = self.clock.now().plus_seconds(-OPEN_SECONDS);
+        let candidates = self.store.candidates(permit, project, since, COMPARED_JOBS, COMPARED_CHARS).await?;
+        let prompt = nfc(prompt).into_owned();
+        let paths = page_path::of_job(typed, self.found_in(project, &prompt));
+        let known = self.store.known_pages(project, &paths).await?;
+        let paths = of_job(&known, &paths, &Pages::default());
+        let labels: Labels = paths.iter().flat_map(|path| known.labels(path)).collect();
+        let open = self.open_requests(project).await?;
+        // Comparing long texts takes time.
+        let compare = move || similar_jobs_of(&prompt, &paths, &labels, candidates, &open);
+        Ok(blocking::run(usize::MAX, compare).await)
     }
 
     /// Jobs similar to the caller's draft of a new job.

@@ -9,7 +9,6 @@ use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::{CodeHosts, schedule};
-use base::boxed::Boxed;
 use base::turns::Turn;
 use clients::code_host::{Batch, Connection, Fetched, PullRequestLink, Wanted, verdict};
 use model::id::JobId;
@@ -154,31 +153,28 @@ impl CodeHosts {
     }
 
     /// Fetches and records the claimed pull requests.
-    fn check<'a>(
-        &'a self,
-        connection: &'a Connection,
+    async fn check(
+        &self,
+        connection: &Connection,
         due: Vec<DueCheck>,
-        stop: &'a CancellationToken,
-    ) -> Boxed<'a, (), StoreError> {
-        Box::pin(async move {
-            let links: Vec<_> = due.iter().map(|due| connection.parse(&due.url)).collect();
-            let known =
-                due.iter().zip(&links).filter_map(|(due, link)| Some((link.clone()?, due.failures > 0)));
-            let (distinct, fresh) = distinct(known);
-            let batch = connection.fetch(&Wanted { links: &distinct, fresh, stop }).await;
-            let now = self.clock.now();
-            let results = due.into_iter().zip(links).map(|(due, link)| {
-                let at = link.map(|link| distinct.iter().position(|one| *one == link));
-                let found = match at {
-                    Some(at) => at.map_or(Fetched::Skipped, |at| batch.found[at].clone()),
-                    // The address of the connection changed.
-                    None => Fetched::Failed(CheckFailure::Missing),
-                };
-                result(due, found, now)
-            });
-            self.record_results(&results.collect::<Vec<_>>(), now).await?;
-            self.record_host(connection, &batch, now).await
-        })
+        stop: &CancellationToken,
+    ) -> Result<(), StoreError> {
+        let links: Vec<_> = due.iter().map(|due| connection.parse(&due.url)).collect();
+        let known = due.iter().zip(&links).filter_map(|(due, link)| Some((link.clone()?, due.failures > 0)));
+        let (distinct, fresh) = distinct(known);
+        let batch = connection.fetch(&Wanted { links: &distinct, fresh, stop }).await;
+        let now = self.clock.now();
+        let results = due.into_iter().zip(links).map(|(due, link)| {
+            let at = link.map(|link| distinct.iter().position(|one| *one == link));
+            let found = match at {
+                Some(at) => at.map_or(Fetched::Skipped, |at| batch.found[at].clone()),
+                // The address of the connection changed.
+                None => Fetched::Failed(CheckFailure::Missing),
+            };
+            result(due, found, now)
+        });
+        self.record_results(&results.collect::<Vec<_>>(), now).await?;
+        self.record_host(connection, &batch, now).await
     }
 
     /// Records the results. If the database refuses the values of one, the others are recorded, and the check of that one failed.

@@ -9,7 +9,6 @@ use tracing::Instrument;
 
 use super::body::Signed;
 use super::{Webhooks, body};
-use base::boxed::Boxed;
 use base::traces;
 use base::turns::Turn;
 use clients::webhook::address;
@@ -92,35 +91,32 @@ impl Webhooks {
         Ok(())
     }
 
-    fn attempt_claimed<'a>(&'a self, due: &'a DueEvent, now: Timestamp) -> Boxed<'a, (), StoreError> {
-        Box::pin(async move {
-            let response = self.send(due, now).await;
-            let delivered = response.status.is_some_and(|status| (200..300).contains(&status));
-            if !delivered {
-                let shown = address::shown(&due.address, due.kind);
-                tracing::warn!(
-                    event = %due.id, webhook = %due.webhook, address = shown, status = response.status, reason = response.note.as_deref().filter(|_| response.status.is_none()),
-                    "not delivered"
-                );
-            }
-            let pause = match (delivered, response.status, due.event.as_str()) {
-                (true, ..) | (_, Some(GONE), _) | (_, _, TEST_EVENT) => None,
-                _ => usize::try_from(due.attempts).ok().and_then(|tries| PAUSES.get(tries)),
-            };
-            let next_try_at = pause.map(|seconds| {
-                let pause = Duration::from_secs(*seconds);
-                self.clock.now().after(pause.mul_f64(1.0 + rand::rng().random_range(0.0..=JITTER)))
-            });
-            let outcome = match (delivered, next_try_at) {
-                (true, _) => WebhookOutcome::Delivered,
-                (false, Some(_)) => WebhookOutcome::Waiting,
-                (false, None) => WebhookOutcome::GivenUp,
-            };
-            self.instruments.webhook_attempt(outcome);
-            let attempt =
-                WebhookAttempt { outcome, status: response.status, note: response.note, next_try_at };
-            self.store.record_attempt(&self.work, due, &attempt).await
-        })
+    async fn attempt_claimed(&self, due: &DueEvent, now: Timestamp) -> Result<(), StoreError> {
+        let response = self.send(due, now).await;
+        let delivered = response.status.is_some_and(|status| (200..300).contains(&status));
+        if !delivered {
+            let shown = address::shown(&due.address, due.kind);
+            tracing::warn!(
+                event = %due.id, webhook = %due.webhook, address = shown, status = response.status, reason = response.note.as_deref().filter(|_| response.status.is_none()),
+                "not delivered"
+            );
+        }
+        let pause = match (delivered, response.status, due.event.as_str()) {
+            (true, ..) | (_, Some(GONE), _) | (_, _, TEST_EVENT) => None,
+            _ => usize::try_from(due.attempts).ok().and_then(|tries| PAUSES.get(tries)),
+        };
+        let next_try_at = pause.map(|seconds| {
+            let pause = Duration::from_secs(*seconds);
+            self.clock.now().after(pause.mul_f64(1.0 + rand::rng().random_range(0.0..=JITTER)))
+        });
+        let outcome = match (delivered, next_try_at) {
+            (true, _) => WebhookOutcome::Delivered,
+            (false, Some(_)) => WebhookOutcome::Waiting,
+            (false, None) => WebhookOutcome::GivenUp,
+        };
+        self.instruments.webhook_attempt(outcome);
+        let attempt = WebhookAttempt { outcome, status: response.status, note: response.note, next_try_at };
+        self.store.record_attempt(&self.work, due, &attempt).await
     }
 
     async fn send(&self, due: &DueEvent, now: Timestamp) -> WebhookResponse {

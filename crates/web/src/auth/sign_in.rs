@@ -15,7 +15,6 @@ use super::backend::{AuthSession, Backend, BackendError, Credentials, SessionUse
 use super::step_cookie::link;
 use super::{client_ip, device, session_store};
 use crate::state::AppState;
-use base::boxed::Boxed;
 use base::instruments::SignInMeans;
 use base::nfc::nfc;
 use base::username;
@@ -112,19 +111,17 @@ pub async fn renew(user: &Admitted) -> Result<(), AppError> {
     begin_session(&expect_context(), &parts()?, user).await
 }
 
-fn begin_session<'a>(state: &'a AppState, parts: &'a Parts, user: &'a Admitted) -> Boxed<'a, (), AppError> {
-    Box::pin(async move {
-        let mut session = session(parts)?;
-        // An existing session would keep its id, which an attacker may know (session fixation).
-        session.session.cycle_id().await.map_err(|error| not_possible(error.into()))?;
-        session.login(&SessionUser(user.clone())).await.map_err(not_possible)?;
-        session.session.save().await.map_err(|error| not_possible(error.into()))?;
-        if let Some(id) = session.session.id() {
-            let (device, address) = (device::of(parts), client_ip::of(&parts.extensions).to_string());
-            state.store.own_session(&session_store::key(&id), &user.id, &device, &address).await?;
-        }
-        Ok(())
-    })
+async fn begin_session(state: &AppState, parts: &Parts, user: &Admitted) -> Result<(), AppError> {
+    let mut session = session(parts)?;
+    // An existing session would keep its id, which an attacker may know (session fixation).
+    session.session.cycle_id().await.map_err(|error| not_possible(error.into()))?;
+    session.login(&SessionUser(user.clone())).await.map_err(not_possible)?;
+    session.session.save().await.map_err(|error| not_possible(error.into()))?;
+    if let Some(id) = session.session.id() {
+        let (device, address) = (device::of(parts), client_ip::of(&parts.extensions).to_string());
+        state.store.own_session(&session_store::key(&id), &user.id, &device, &address).await?;
+    }
+    Ok(())
 }
 
 /// Ends the session in the browser and on the server.
