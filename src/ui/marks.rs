@@ -26,6 +26,8 @@ pub const MATCHES: Mark = Mark("data-matches");
 pub const NEWS: Id = Id("list-news");
 pub const SHOW_NEWS: Id = Id("show-news");
 
+/// The dialog with the list of shortcuts.
+pub const SHORTCUT_LIST: Id = Id("shortcuts");
 /// The box that switches the shortcuts of a single key on or off.
 pub const SHORTCUTS: Id = Id("shortcuts-on");
 /// The forms that choose a theme and that sign out, and the button for notifications.
@@ -62,7 +64,7 @@ pub const PROMPT_FIELD: Id = Id("prompt");
 pub const PAGES_FIELD: Id = Id("paths");
 pub const DETECTED: Id = Id("detected");
 pub const COST: Id = Id("cost");
-/// Similar jobs, and where the browser asks whether to start another one.
+/// Similar jobs, and the place of the confirmation to start another one.
 pub const SIMILAR: Id = Id("similar");
 pub const SIMILAR_CONFIRMATION: Id = Id("similar-asking");
 /// The checkbox to queue a prompt, shown while the budget has no room.
@@ -83,7 +85,7 @@ pub const PICK_PREFIX: &str = "pick-";
 pub const FILLING: Id = Id("fill");
 pub const FILL: Id = Id("fill-form");
 pub const TEMPLATE_TEXT: Mark = Mark("data-text");
-/// Where the browser asks how to apply a template to a prompt with text.
+/// The place of the confirmation to apply a template to a prompt with text.
 pub const TEMPLATE_CONFIRMATION: Id = Id("template-confirmation");
 /// The element with the name of the text's template, the name, the field with its id, and the link to remove it.
 pub const TEMPLATE: Id = Id("template");

@@ -7,35 +7,14 @@ use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, Event, HtmlDialogElement, HtmlElement};
 
 use crate::ui::components::row_target::ROW_TARGET;
-#[cfg(feature = "ssr")]
-use crate::ui::components::unmarked::unmarked;
 use crate::ui::islands::browser;
+use crate::ui::marks::SHORTCUT_LIST;
 use model::links;
-
-const DIALOG: &str = "shortcuts";
-#[cfg(feature = "ssr")]
-const HEADING: &str = "keys";
 
 /// A fragment in the URL that focuses the search field of the new page.
 const SEARCH: &str = "#search";
 
-#[cfg(feature = "ssr")]
-pub const SHORTCUTS: [(&str, &str); 12] = [
-    ("Ctrl K", "Go to a page, job or action"),
-    ("/", "Search"),
-    ("c", "New job"),
-    ("g o", "Go to the overview"),
-    ("g j", "Go to jobs"),
-    ("g a", "Go to analytics"),
-    ("g t", "Go to templates"),
-    ("j k", "Next or previous row"),
-    ("Enter", "Open the row"),
-    ("x", "Choose the row"),
-    ("Period", "Light or dark"),
-    ("?", "This list"),
-];
-
-/// `children` is the [`dialog`], which only the server renders.
+/// `children` is the dialog with their list, which only the server renders.
 #[island]
 pub fn Shortcuts(project: String, may_start: bool, children: Children) -> impl IntoView {
     if browser::IS_HERE {
@@ -78,27 +57,8 @@ fn listen(project: String, may_start: bool) {
     }
 }
 
-/// The dialog with the list of shortcuts, for the children of [`Shortcuts`]. Every page has it, so it is short.
-#[cfg(feature = "ssr")]
-pub fn dialog() -> impl IntoView + use<> {
-    let rows = SHORTCUTS.map(|(keys, what)| {
-        let caps = keys.split(' ').map(|key| view! { <kbd>{key}</kbd> }).collect_view();
-        view! { <dt>{caps}</dt> <dd>{what}</dd> }
-    });
-    unmarked(view! {
-        <dialog id=DIALOG class="dialog" aria-labelledby=HEADING>
-            <form method="dialog">
-                <h2 id=HEADING>"Keyboard shortcuts"</h2>
-                <dl>{rows.into_iter().collect_view()}</dl>
-                <p><a href=links::HELP>"Help"</a></p>
-                <button class="button">"Close"</button>
-            </form>
-        </dialog>
-    })
-}
-
 pub(super) fn open_help() {
-    let dialog = browser::by_id(DIALOG).and_then(|dialog| dialog.dyn_into::<HtmlDialogElement>().ok());
+    let dialog = SHORTCUT_LIST.element().and_then(|dialog| dialog.dyn_into::<HtmlDialogElement>().ok());
     if let Some(dialog) = dialog.filter(|dialog| !dialog.open()) {
         let _ = dialog.show_modal();
     }

@@ -2,6 +2,7 @@
 
 mod account;
 mod rail;
+pub(super) mod shortcut_list;
 mod tools;
 mod upstream_notice;
 
@@ -9,12 +10,13 @@ use futures::FutureExt;
 use leptos::prelude::*;
 use leptos_router::components::Outlet;
 
+use self::shortcut_list::shortcut_list;
 use crate::ui::components::icon::mark;
 use crate::ui::islands::connection::ConnectionProblem;
 use crate::ui::islands::live::Live;
 use crate::ui::islands::meters::Meters;
 use crate::ui::islands::palette::Palette;
-use crate::ui::islands::shortcuts::{self, Shortcuts};
+use crate::ui::islands::shortcuts::Shortcuts;
 use crate::ui::islands::toast_region::ToastRegion;
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::title;
@@ -86,7 +88,7 @@ pub fn Frame() -> impl IntoView {
                     {account::account(&session)}
                 </footer>
             </div>
-            <Shortcuts project=project.clone() may_start>{shortcuts::dialog()}</Shortcuts>
+            <Shortcuts project=project.clone() may_start>{shortcut_list()}</Shortcuts>
             <Palette project may_start is_admin />
         </Live>
     }
@@ -114,7 +116,7 @@ pub fn SettingsFrame() -> impl IntoView {
                 </main>
                 <footer class="rail-foot"><ToastRegion /> {account::account(&session)}</footer>
             </div>
-            <Shortcuts project=project.clone() may_start>{shortcuts::dialog()}</Shortcuts>
+            <Shortcuts project=project.clone() may_start>{shortcut_list()}</Shortcuts>
             <Palette project may_start is_admin />
         </Live>
     }

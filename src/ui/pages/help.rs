@@ -101,7 +101,7 @@ pub fn HelpArea() -> impl IntoView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::islands::shortcuts::SHORTCUTS;
+    use crate::ui::pages::frame::shortcut_list::SHORTCUTS;
 
     #[test]
     fn each_area_begins_with_its_title() {
