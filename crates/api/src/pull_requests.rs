@@ -27,7 +27,6 @@ pub async fn get_reviews(project: String, cursor: Option<String>) -> Result<Revi
 pub async fn reviews(project: String) -> Result<Reviews, AppError> {
     let (caller, state) = guard::of::<GetReviews>()?;
     let project = caller.project(&project)?;
-    let state = state;
     let stale_days = state.settings().review_stale_days();
     state.jobs.reviews(&project, stale_days, state.code_hosts.are_connected()).await
 }

@@ -5,7 +5,6 @@ use leptos::prelude::*;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::menu::{MenuButton, menu};
 use crate::ui::components::new_job_link::new_job_link;
-use crate::ui::components::unmarked::unmarked;
 use model::links;
 
 pub fn ways_to_start(project: &str) -> AnyView {
@@ -21,6 +20,5 @@ pub fn ways_to_start(project: &str) -> AnyView {
         content: icon(icon::CHEVRON).into_any(),
     };
     let ways = view! { <ul>{ways.into_iter().collect_view()}</ul> };
-    unmarked(view! { <div class="split">{new_job_link(project)} {menu("ways-to-start", "split-more", more, ways)}</div> })
-        .into_any()
+    view! { <div class="split">{new_job_link(project)} {menu("ways-to-start", "split-more", more, ways)}</div> }.into_any()
 }

@@ -8,7 +8,7 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::{HtmlDialogElement, MouseEvent};
+use leptos::web_sys::{Event, HtmlDialogElement};
 
 use crate::ui::islands::browser;
 use crate::ui::islands::browser::on_demand::{self, Loading};
@@ -92,7 +92,7 @@ fn listen(palette: OpenPalette, reach: Reach) {
             palette.complete(&reach);
         }
     });
-    browser::on_window("click", move |event: MouseEvent| {
+    browser::on_window("click", move |event: Event| {
         if browser::target(&event, "[data-button=palette]").is_some() {
             palette.toggle();
         }

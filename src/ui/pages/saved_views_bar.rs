@@ -5,7 +5,6 @@ use leptos::server_fn::ServerFn;
 
 use crate::ui::components::form::{Hidden, confirm, post_form};
 use crate::ui::components::notice::problem;
-use crate::ui::components::unmarked::unmarked;
 use crate::ui::pages::request;
 use api::saved_views::{RemoveSavedView, SaveView, UpdateSavedView};
 use model::saved_view::{SavedView, SavedViewPage};
@@ -40,12 +39,12 @@ pub(super) fn saved_views_bar(bar: &Bar, href: impl Fn(&SavedView) -> String) ->
         Some(_) => None,
         None => (!bar.now.is_empty()).then(|| save(bar)),
     };
-    unmarked(view! {
+    view! {
         <div data-region="saved-views">
             <div class="saved-views">{chips} {form}</div>
             {problem(refused)}
         </div>
-    })
+    }
     .into_any()
 }
 

@@ -64,10 +64,10 @@ pub(super) fn daily(about: &About, shown: &Shown) -> impl IntoView + use<> {
                 <tr>
                     {pick_head(about)}
                     {head(Sort::Path, "of-path", "Page")}
-                    {head(Sort::Human, "numeric by-reader", "People")}
-                    {head(Sort::Ai, "numeric by-reader", "AI")}
+                    {head(Sort::Human, "numeric", "People")}
+                    {head(Sort::Ai, "numeric", "AI")}
                     {head(Sort::Total, "numeric", "Views")}
-                    {head(Sort::Share, "numeric share", "AI share")}
+                    {head(Sort::Share, "numeric", "AI share")}
                     {head(Sort::Difference, "numeric", "Change")}
                     {changed}
                     {actions_head()}
@@ -100,10 +100,10 @@ pub(super) fn live(about: &About, shown: &Shown) -> impl IntoView + use<> {
                     {pick_head(about)}
                     <th scope="col" class="rank">"#"</th>
                     <th scope="col" class="of-path">"Page"</th>
-                    <th scope="col" class="numeric by-reader">"People"</th>
-                    <th scope="col" class="numeric by-reader">"AI"</th>
+                    <th scope="col" class="numeric">"People"</th>
+                    <th scope="col" class="numeric">"AI"</th>
                     <th scope="col" class="numeric">"Views"</th>
-                    <th scope="col" class="numeric share">"AI share"</th>
+                    <th scope="col" class="numeric">"AI share"</th>
                     {actions_head()}
                 </tr>
             </thead>
@@ -118,10 +118,10 @@ fn numbers(row: &TableRow) -> impl IntoView + use<> {
     let written = share.clone();
     // The order of the headings.
     view! {
-        {cell("numeric by-reader", counts.human)}
-        {cell("numeric by-reader", counts.ai)}
+        {cell("numeric", counts.human)}
+        {cell("numeric", counts.ai)}
         {cell("numeric", counts.total)}
-        <td class="numeric share" data-number=written>{share}</td>
+        <td class="numeric" data-number=written>{share}</td>
     }
 }
 

@@ -122,7 +122,7 @@ fn effects(context: &AnalyticsPage, jobs: &[JobEffect]) -> AnyView {
                     <th scope="col" class="numeric">"Before"</th>
                     <th scope="col" class="numeric">"After"</th>
                     <th scope="col" class="numeric">"Change"</th>
-                    <th scope="col" class="numeric share">"AI share"</th>
+                    <th scope="col" class="numeric">"AI share"</th>
                 </tr>
             </thead>
             <tbody>{jobs.iter().map(|job| effect(context, job)).collect_view()}</tbody>
@@ -153,7 +153,7 @@ fn effect(context: &AnalyticsPage, job: &JobEffect) -> AnyView {
                 <td class="numeric">{number(before.total)}</td>
                 <td class="numeric">{number(after.total)}</td>
                 <td class="numeric">{change}</td>
-                <td class="numeric share">{moved(before, after)}</td>
+                <td class="numeric">{moved(before, after)}</td>
             }
             .into_any()
         }

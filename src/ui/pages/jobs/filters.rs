@@ -49,7 +49,7 @@ pub(super) fn filters(project: &str, query: &JobQuery, jobs: &FilteredJobs, me: 
     let chips = (!applied.is_empty()).then(
         || view! { <ul class="chips filter-chips" aria-label="Applied filters">{applied} {clear}</ul> },
     );
-    let menus = unmarked(view! {
+    let menus = view! {
         <div id=MENUS class="filter-menus" popover="auto">
             {states(project, query, page, facets.archived)}
             {pull_requests(project, query, facets)}
@@ -57,7 +57,7 @@ pub(super) fn filters(project: &str, query: &JobQuery, jobs: &FilteredJobs, me: 
             {labels(project, query, "Page", "Filter by page", &facets.pages)}
             {labels(project, query, "Tag", "Filter by tag", &facets.tags)}
         </div>
-    });
+    };
     unmarked(view! {
         <div class="filter-bar">
             {search(project, query)}
@@ -90,7 +90,7 @@ pub(super) fn orders(project: &str, query: &JobQuery, density: AnyView) -> AnyVi
 }
 
 fn search(project: &str, query: &JobQuery) -> AnyView {
-    unmarked(view! {
+    view! {
         <form class="search" method="get" action=links::jobs(project) role="search">
             {hidden_fields(query, "q")}
             {icon(icon::SEARCH)}
@@ -108,7 +108,7 @@ fn search(project: &str, query: &JobQuery) -> AnyView {
             />
             <button type="submit" class="visually-hidden">"Search"</button>
         </form>
-    })
+    }
     .into_any()
 }
 
@@ -226,13 +226,13 @@ fn menu(title: &'static str, label: &'static str, typed: Option<Typed<'_>>, entr
     });
     let entries = entries.into_iter().map(|Entry { href, is_on, text, count, status, .. }| {
         let (status, outline) = status.unzip();
-        unmarked(view! {
+        view! {
             <li>
                 <a href=href aria-current=is_on.then_some("true") data-state=status>
                     {outline.map(icon)} <bdi>{text}</bdi> " " {counter(count)}
                 </a>
             </li>
-        })
+        }
     });
     let class = if is_on { "filter-menu filter-menu-on" } else { "filter-menu" };
     view! {
