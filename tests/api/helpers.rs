@@ -35,7 +35,7 @@ pub(crate) use browser::{Browser, TestResponse, fields};
 pub(crate) use emulator::EmulatedUpstream;
 pub(crate) use ledger::Ledger;
 pub(crate) use logs::{leaks, logged, logged_of, statements_of};
-pub(crate) use markup::{figures, paragraphs, table_rows, tags};
+pub(crate) use markup::{content_tags, figures, paragraphs, table_rows, tags};
 pub(crate) use objects::{New, with_batch};
 pub(crate) use paused_upstream::PausedUpstream;
 pub(crate) use people::token;

@@ -29,6 +29,14 @@ pub(crate) fn tags(page: &str) -> Vec<Tag> {
     found
 }
 
+/// The tags of a page's content, without its navigation and dialogs.
+pub(crate) fn content_tags(page: &str) -> Vec<Tag> {
+    let parsed = parse_document(RcDom::default(), ParseOpts::default()).one(page);
+    let mut found = Vec::new();
+    elements(&parsed.document, &["main"]).iter().for_each(|content| collect(content, &mut found));
+    found
+}
+
 /// The texts of the cells of each row in the body of the first table with these classes.
 pub(crate) fn table_rows(page: &str, classes: &str) -> Vec<Vec<String>> {
     let parsed = parse_document(RcDom::default(), ParseOpts::default()).one(page);
