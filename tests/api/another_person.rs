@@ -1,14 +1,17 @@
 //! A page that was made for one person, in a browser in which another one has signed in since: nothing that it sends acts as the other one.
 
+use base::config::RetentionConfig;
 use reqwest::Method;
 use reqwest::header::ACCEPT;
 use web::auth::roles::{self, Access};
 
-use crate::helpers::{New, TestApp};
+use crate::analytics_pages::{NOON, at};
+use crate::helpers::{New, Settings, TestApp};
 use crate::roles::{FIELDS, PAGES};
 
 const HEADER: &str = "docket-person";
-const FIELD: &str = "person";
+const FIELD: &str = "made_for";
+const SIGN_OUT: &str = "/api/session/logout";
 
 #[tokio::test]
 async fn every_server_function_refuses_the_page_of_another_person() {
@@ -16,14 +19,38 @@ async fn every_server_function_refuses_the_page_of_another_person() {
     let admin = app.sign_in("ada").await;
     let another = app.id_of("olga").await;
     let restricted = roles::ENDPOINTS.iter().filter(|(access, _)| *access != Access::Anybody);
-    for endpoint in restricted.flat_map(|(_, endpoints)| *endpoints) {
+    for endpoint in restricted.flat_map(|(_, endpoints)| *endpoints).filter(|endpoint| **endpoint != SIGN_OUT)
+    {
         let named = admin.call(endpoint, FIELDS).header(HEADER, &another);
         let response = admin.send(named).await;
         assert_eq!(response.status, 409, "{endpoint}: {}", response.text);
         assert_eq!(response.json()["code"], "conflict", "{endpoint}");
+        assert_eq!(response.header(HEADER), "another", "{endpoint}");
         assert!(response.text.contains("You are now signed in as "), "{endpoint}: {}", response.text);
     }
     assert!(admin.is_signed_in().await);
+    assert_eq!(admin.send(admin.call(SIGN_OUT, &[]).header(HEADER, &another)).await.status, 200);
+    assert!(!admin.is_signed_in().await, "the button ends whatever session the browser has");
+}
+
+/// Otherwise the field of a form and an argument would be confused.
+#[test]
+fn no_server_function_has_the_field_as_an_argument() {
+    assert!(FIELDS.iter().all(|(name, _)| *name != FIELD));
+}
+
+#[tokio::test]
+async fn other_conflicts_are_not_taken_for_another_person() {
+    let retention = RetentionConfig { history_days: 30, ..RetentionConfig::default() };
+    let app = TestApp::with(Settings { retention, ..at(NOON) }).await;
+    let admin = app.sign_in("ada").await;
+    // Days that are no longer stored.
+    let page = "/p/docs/analytics?from=2026-10-01&to=2026-11-01&q=quick";
+    let request = admin.request(Method::GET, page).header(ACCEPT, "text/html");
+    let response = admin.send(request.header(HEADER, app.id_of("ada").await)).await;
+    assert_eq!((response.status, response.header(HEADER)), (409, ""), "{}", response.text);
+    let found = admin.post_json("/api/audit/list", &[("person", "ada")]).await;
+    assert!(found["records"].as_array().is_some_and(|records| !records.is_empty()), "{found}");
 }
 
 #[tokio::test]
@@ -39,7 +66,9 @@ async fn form_of_another_person_starts_no_job() {
 
     let refused = submitted(app.id_of("vera").await).await;
     assert_eq!(refused.status, 409);
-    assert!(refused.text.starts_with("You are now signed in as olga"), "{}", refused.text);
+    assert!(refused.text.contains("You are now signed in as olga"), "{}", refused.text);
+    assert!(refused.text.contains("Written by somebody else</textarea>"), "{}", refused.text);
+    assert!(refused.text.contains("href=\"/p/docs/jobs/new\""), "{}", refused.text);
     assert_eq!(jobs().await, 0);
 
     assert_eq!(submitted(app.id_of("olga").await).await.status, 302);

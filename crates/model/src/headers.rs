@@ -19,4 +19,4 @@ pub const OPENED_HEADER: &str = "docket-opened";
 pub const PERSON_HEADER: &str = "docket-person";
 
 /// The hidden field of a form with the same meaning as [`PERSON_HEADER`].
-pub const PERSON_FIELD: &str = "person";
+pub const PERSON_FIELD: &str = "made_for";

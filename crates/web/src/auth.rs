@@ -1,7 +1,7 @@
 //! Authentication and authorization: passwords, passkeys, sessions, and the checks in front of every route.
 
 pub mod backend;
-mod background;
+pub(crate) mod background;
 pub mod bearer;
 pub mod client_ip;
 pub mod device;
@@ -16,3 +16,4 @@ pub mod session_store;
 pub mod sign_in;
 pub mod step_cookie;
 pub mod trusted_header;
+mod unsent;

@@ -11,6 +11,21 @@ use model::headers::{OPENED_HEADER, REFRESH_HEADER};
 const POLLED: [&str; 4] =
     ["/api/batches/get", "/api/jobs/statuses", "/api/queue/list", "/api/upstream/budgets"];
 
+/// Further endpoints that an open page posts to while somebody types or looks: they change no page.
+const READ: [&str; 6] = [
+    "/api/batches/use-template",
+    "/api/jobs/draft",
+    "/api/jobs/mentioned-pages",
+    "/api/jobs/similar",
+    "/api/jobs/suggest-pages",
+    "/api/palette/find",
+];
+
+/// Whether a request may change what pages show.
+pub(crate) fn may_change(method: &Method, path: &str) -> bool {
+    method == Method::POST && !POLLED.contains(&path) && !READ.contains(&path)
+}
+
 /// Whether a request counts as use of the session.
 pub(super) fn is_use(request: &Request) -> bool {
     let is_polled = POLLED.contains(&request.uri().path());

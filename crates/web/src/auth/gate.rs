@@ -1,17 +1,18 @@
 //! The gate in front of all routes. Without a session, only the sign-in pages, the assets and the probes are served.
 
+use axum::body::to_bytes;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{Html, IntoResponse, Redirect, Response};
 use url::form_urlencoded::byte_serialize;
 
 use super::backend::AuthSession;
 use super::origin::came_from;
 use super::roles::{self, Access};
 use super::{
-    background, client_ip, guard, made_for, required_factor, session_store, sign_in, trusted_header,
+    background, client_ip, guard, made_for, required_factor, session_store, sign_in, trusted_header, unsent,
 };
 use crate::request::error_response::{ErrorResponse, status_of};
 use crate::request::{cookie, flash};
@@ -19,6 +20,7 @@ use crate::state::AppState;
 use model::audit::{Action, AuditEvent};
 use model::error::{AppError, ErrorCode};
 use model::flash::{FlashMessage, SESSION_ENDED};
+use model::headers::PERSON_HEADER;
 use service::auth::own_path::is_own_path;
 use service::auth::single_sign_on;
 use service::caller::Caller;
@@ -57,7 +59,7 @@ pub async fn gate(
     }
     match vouched.or(session.user.map(|user| user.0)) {
         Some(user) if made_for::is_for_another(&request, &user.id) => {
-            reject(&request, made_for::refusal(&user.name))
+            refuse_another(request, made_for::refusal(&user.name)).await
         }
         Some(_) if path == "/login" => Redirect::to("/").into_response(),
         Some(_) if path.starts_with("/api/") && roles::of(path).is_none() => {
@@ -119,6 +121,23 @@ fn reject(request: &Request, error: AppError) -> Response {
         true => (status, error.message).into_response(),
         false => (status, axum::Json(error)).into_response(),
     }
+}
+
+/// The response to a request of another person's page. A form that the browser posted would lose its text: the response shows it, to copy.
+async fn refuse_another(request: Request, error: AppError) -> Response {
+    let is_form = request.method() == Method::POST && wants_html(request.uri(), request.headers());
+    let mut response = match is_form {
+        false => reject(&request, error),
+        true => {
+            let back = came_from(request.headers());
+            // It is in memory already, and limited.
+            let body = to_bytes(request.into_body(), usize::MAX).await.unwrap_or_default();
+            let page = unsent::page(&error.message, &back, &body);
+            (status_of(error.code), Html(page)).into_response()
+        }
+    };
+    response.headers_mut().insert(PERSON_HEADER, made_for::ANOTHER);
+    response
 }
 
 fn redirect_to_sign_in(uri: &Uri, headers: &HeaderMap) -> Response {

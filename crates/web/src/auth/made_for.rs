@@ -2,28 +2,37 @@
 //! first. A request that names nobody acts as the signed-in person.
 
 use axum::extract::Request;
+use axum::http::HeaderValue;
 use url::form_urlencoded;
 
 use model::error::{AppError, ErrorCode};
 use model::headers::{PERSON_FIELD, PERSON_HEADER};
 
-/// The id of the person in the fields of a form; in the extensions of its request.
+/// Ends the session of the browser, whoever is signed in: the button says so.
+const SIGN_OUT: &str = "/api/session/logout";
+
+/// What a refused response has as the header [`PERSON_HEADER`]: other responses have the same status for other reasons.
+pub(super) const ANOTHER: HeaderValue = HeaderValue::from_static("another");
+
+/// The ids of the person in the fields of a form; in the extensions of its request.
 #[derive(Clone)]
-pub struct MadeFor(String);
+pub struct MadeFor(Vec<String>);
 
 impl MadeFor {
     /// Of the url-encoded fields of a request.
     pub fn of_fields(body: &[u8]) -> Option<Self> {
-        let mut fields = form_urlencoded::parse(body);
-        fields.find(|(name, _)| name == PERSON_FIELD).map(|(_, id)| Self(id.into_owned()))
+        let fields = form_urlencoded::parse(body).filter(|(name, _)| name == PERSON_FIELD);
+        let ids: Vec<_> = fields.map(|(_, id)| id.into_owned()).collect();
+        (!ids.is_empty()).then_some(Self(ids))
     }
 }
 
 /// Whether a request comes from a page that was made for another person than the one with the id `person`.
 pub(super) fn is_for_another(request: &Request, person: &str) -> bool {
-    let in_header = request.headers().get(PERSON_HEADER).map(|id| id.as_bytes());
-    let in_form = request.extensions().get::<MadeFor>().map(|MadeFor(id)| id.as_bytes());
-    in_header.into_iter().chain(in_form).any(|id| id != person.as_bytes())
+    let in_headers = request.headers().get_all(PERSON_HEADER).iter().map(HeaderValue::as_bytes);
+    let in_form = request.extensions().get::<MadeFor>().into_iter().flat_map(|MadeFor(ids)| ids);
+    let mut named = in_headers.chain(in_form.map(String::as_bytes));
+    request.uri().path() != SIGN_OUT && named.any(|id| id != person.as_bytes())
 }
 
 /// What the page shows then.
@@ -37,7 +46,6 @@ pub(super) fn refusal(username: &str) -> AppError {
 #[cfg(test)]
 mod tests {
     use axum::body::Body;
-    use axum::http::HeaderValue;
 
     use super::*;
 
@@ -60,15 +68,29 @@ mod tests {
 
     #[test]
     fn request_for_the_same_person_is_accepted() {
-        assert!(!is_for_another(&request(Some("a"), Some("prompt=text&person=a")), "a"));
+        assert!(!is_for_another(&request(Some("a"), Some("prompt=text&made_for=a")), "a"));
     }
 
     #[test]
     fn header_or_field_with_another_person_is_refused() {
-        for (header, form) in
-            [(Some("b"), None), (None, Some("person=b")), (Some("a"), Some("person=b")), (Some(""), None)]
-        {
+        for (header, form) in [
+            (Some("b"), None),
+            (None, Some("made_for=b")),
+            (Some("a"), Some("made_for=b")),
+            (Some("a"), Some("made_for=a&made_for=b")),
+            (Some(""), None),
+        ] {
             assert!(is_for_another(&request(header, form), "a"), "{header:?} {form:?}");
         }
+        let mut two = request(Some("a"), None);
+        two.headers_mut().append(PERSON_HEADER, HeaderValue::from_static("b"));
+        assert!(is_for_another(&two, "a"));
+    }
+
+    #[test]
+    fn anybody_may_end_the_session() {
+        let mut request = request(Some("b"), Some("made_for=b"));
+        *request.uri_mut() = axum::http::Uri::from_static(SIGN_OUT);
+        assert!(!is_for_another(&request, "a"));
     }
 }

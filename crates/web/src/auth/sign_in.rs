@@ -32,7 +32,7 @@ use store::accounts::one_time_links::{Link, LinkKind};
 pub use passkey::{request_passkey, with_passkey};
 pub use second_step::{CODE_PAGE, with_code};
 
-const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
+pub(crate) const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
 
 /// Opens a session for the person with this name and password, or begins the second step. Returns the redirect path:
 /// `next`, if it is a path of this server, or the page for the code.

@@ -6,6 +6,8 @@ use axum::middleware::Next;
 use axum::response::Response;
 
 use super::Endpoints;
+use crate::auth::background;
+use crate::auth::sign_in::CLEAR_SITE_DATA;
 use base::config::PublicUrl;
 
 const SECURITY: [(HeaderName, &str); 5] = [
@@ -75,10 +77,17 @@ const NO_PAGE: &str =
 /// A page may stay in the browser's Back/Forward cache until sign-out. But browsers drop it if its script received a
 /// response with `no-store`. So the endpoint that an open page polls gets a weaker header that only forbids
 /// reuse. As a response to a POST it is not stored either way.
+///
+/// After a change browsers drop the pages that they have prefetched.
 pub(super) async fn personal(State(endpoints): State<Endpoints>, request: Request, next: Next) -> Response {
-    let is_polled = request.uri().path() == endpoints.polled;
+    let path = request.uri().path();
+    let is_polled = path == endpoints.polled;
     let cache_control = if is_polled { "private, no-cache" } else { "no-store" };
+    let may_change = background::may_change(request.method(), path);
     let mut response = next.run(request).await;
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(cache_control));
+    if may_change && !response.status().is_client_error() {
+        response.headers_mut().append(CLEAR_SITE_DATA, HeaderValue::from_static("\"prefetchCache\""));
+    }
     response
 }
