@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Page } from "@playwright/test";
 import { expectAccessible } from "../fixtures/accessibility.ts";
 import { Api } from "../fixtures/api.ts";
-import { PROJECT, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
+import { PROJECT, at, badge, delay, expect, interactive, open, test } from "../fixtures/docket.ts";
 
 const rows = (page: Page) => page.getByRole("list", { name: "Jobs" }).getByRole("listitem");
 const checks = (page: Page) => rows(page).getByRole("checkbox");
@@ -73,6 +73,53 @@ test("Shift and click selects all rows between", async ({ page, api }) => {
   await expect(page.getByText("1 selected")).toBeVisible();
 });
 
+test("Shift and click selects from the last row, also below new rows", async ({ page, api }) => {
+  const { list, word } = await jobs(api, 4);
+  await open(page, list);
+  await checks(page).nth(1).click();
+  await api.start(`emulator:slow Number 5 of ${word}`);
+  await page.getByRole("button", { name: "1 new job · Show" }).click();
+  await expect(rows(page)).toHaveCount(5);
+  await expect(checks(page).nth(2)).toBeChecked();
+  await checks(page).nth(3).click({ modifiers: ["Shift"] });
+  await expect(page.getByText("2 selected")).toBeVisible();
+  for (const row of [2, 3]) await expect(checks(page).nth(row)).toBeChecked();
+  await expect(checks(page).nth(1), "above the last row").not.toBeChecked();
+});
+
+test("row ticked during an action stays ticked, the others do not", async ({ page, api }) => {
+  const { list, word } = await jobs(api, 3);
+  await open(page, list);
+  await checks(page).nth(0).check();
+  await checks(page).nth(1).check();
+  await page.getByLabel("Tag", { exact: true }).fill(word);
+  const release = await delay(page, "**/api/jobs/tag");
+  await page.getByRole("button", { name: "Add tag" }).click();
+  await checks(page).nth(2).check();
+  await expect(page.getByText("3 selected")).toBeVisible();
+  release();
+  await expect(page.getByText("2 jobs tagged")).toBeVisible();
+  await expect(page.getByText("1 selected")).toBeVisible();
+  await expect(checks(page).nth(2)).toBeChecked();
+  for (const row of [0, 1]) await expect(checks(page).nth(row)).not.toBeChecked();
+});
+
+test("undo of a tag is about the posted tag, not one typed meanwhile", async ({ page, api }) => {
+  const { list, word, ids } = await jobs(api, 1);
+  await open(page, list);
+  await checks(page).nth(0).check();
+  const tag = page.getByLabel("Tag", { exact: true });
+  await tag.fill(word);
+  const release = await delay(page, "**/api/jobs/tag");
+  await page.getByRole("button", { name: "Add tag" }).click();
+  await tag.fill("Another");
+  release();
+  await expect(page.getByText("1 job tagged")).toBeVisible();
+  expect((await api.job(ids[0] ?? "")).tags).toContain(word);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect.poll(async () => (await api.job(ids[0] ?? "")).tags).not.toContain(word);
+});
+
 test("another search ends the selection", async ({ page, api }) => {
   const { list, word } = await jobs(api, 2);
   await open(page, list);
@@ -106,6 +153,7 @@ test("rows are focused, selected and opened by keyboard", async ({ page, api }) 
   await page.keyboard.press("j");
   await expect(rows(page).nth(2).locator(".job-title")).toBeFocused();
   await page.keyboard.press("k");
+  await expect(rows(page).nth(1).locator(".job-title")).toBeFocused();
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(at(`/jobs/${ids[1]}`));
 });
@@ -133,6 +181,23 @@ test("job is tagged, archived and restored on its own page", async ({ page, api 
   await expect(archived).toBeVisible();
   await page.getByRole("button", { name: "Undo" }).last().click();
   await expect(archived).toHaveCount(0);
+});
+
+test("text typed while a form is posted stays in its field", async ({ page, api }) => {
+  const { ids, word } = await jobs(api, 1);
+  await open(page, at(`/jobs/${ids[0]}`));
+  const field = page.getByLabel("New tag");
+  const tag = (name: string) => page.getByRole("complementary", { name: "Facts" }).getByRole("link", { name, exact: true });
+  const release = await delay(page, "**/api/jobs/tag");
+  await field.fill(`First ${word}`);
+  await field.press("Enter");
+  await field.fill(`Second ${word}`);
+  release();
+  await expect(tag(`First ${word}`)).toBeVisible();
+  await expect(field).toHaveValue(`Second ${word}`);
+  await field.press("Enter");
+  await expect(tag(`Second ${word}`)).toBeVisible();
+  await expect(field).toHaveValue("");
 });
 
 test("invalid tag is refused with a message", async ({ page, api, trouble }) => {

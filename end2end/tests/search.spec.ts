@@ -142,3 +142,31 @@ test("failed search keeps the list and shows a message", async ({ page, trouble 
   await expect(page.getByRole("status").getByText("Docket could not be reached")).toBeVisible();
   await expect(rows(page)).toHaveCount(all);
 });
+
+test("failed search is repeated until the list has its results", async ({ page, trouble }) => {
+  trouble.expects(/ERR_FAILED|Failed to load resource/);
+  await open(page, at("/jobs"));
+  await expect(rows(page).first()).toBeVisible();
+  await page.route(/\/jobs\?q=/, (route) => route.abort());
+  await search(page).fill("no such words anywhere");
+  await expect(page.getByRole("status").getByText("Docket could not be reached")).toBeVisible();
+  await page.unroute(/\/jobs\?q=/);
+  await expect(page.getByRole("heading", { name: "No jobs match your filters" })).toBeVisible();
+  await expect(page).toHaveURL(/[?&]q=no\+such\+words\+anywhere/);
+});
+
+test("failed Back is repeated, and its search is in the field at once", async ({ page, trouble }) => {
+  trouble.expects(/ERR_FAILED|Failed to load resource/);
+  await open(page, at("/jobs"));
+  const all = await rows(page).count();
+  await search(page).fill("no such words anywhere");
+  await expect(page.getByRole("heading", { name: "No jobs match your filters" })).toBeVisible();
+  const list = new RegExp(`${at("/jobs")}$`);
+  await page.route(list, (route) => route.abort());
+  await page.goBack();
+  await expect(search(page)).toHaveValue("");
+  await expect(page.getByRole("status").getByText("Docket could not be reached")).toBeVisible();
+  await page.unroute(list);
+  await expect(rows(page)).toHaveCount(all);
+  await expect(search(page)).toHaveValue("");
+});

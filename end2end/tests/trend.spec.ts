@@ -176,6 +176,69 @@ test("Shift with arrow keys selects days, and Enter opens them", async ({ page, 
   await expect(page).toHaveURL(/from=([\d-]+)&to=\1$/);
 });
 
+/** The days that are chosen: a highlight as wide as `count` columns of 28. */
+async function expectChosen(page: Page, count: number): Promise<void> {
+  const width = async () => {
+    const [plot, chosen] = [await page.locator(".chart-plot").boundingBox(), await page.locator(".chart-chosen").boundingBox()];
+    return Math.round(((chosen?.width ?? 0) / (plot?.width ?? 1)) * 28);
+  };
+  await expect.poll(width).toBe(count);
+}
+
+test("days chosen with the keyboard stay chosen under a moving pointer", async ({ page, api }) => {
+  const url = `${ANALYTICS}?${inUrl(complete())}`;
+  await open(page, url);
+  const { points } = await api.trend(complete());
+  const slider = page.getByRole("slider", { name: "Days" });
+  await slider.focus();
+  for (let n = 0; n < 3; n += 1) await page.keyboard.press("Shift+ArrowLeft");
+  const { x, y } = await middle(page, 5);
+  await page.mouse.move(x, y);
+  await expect(page.locator(".chart-tip")).toHaveText(readout(points[5]));
+  await expectChosen(page, 4);
+  await expect(slider).toHaveValue("24");
+  await page.keyboard.press("Shift+ArrowLeft");
+  await expectChosen(page, 5);
+  await page.mouse.move(x - 2, y);
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(`${ANALYTICS}?from=${points[23]?.day}&to=${points[27]?.day}`);
+
+  // A key without Shift ends the choice, and moves on from its end.
+  await page.mouse.move(5, 5);
+  await open(page, url);
+  await slider.focus();
+  for (let n = 0; n < 3; n += 1) await page.keyboard.press("Shift+ArrowLeft");
+  await page.mouse.move(x, y);
+  await expect(page.locator(".chart-tip")).toHaveText(readout(points[5]));
+  await page.keyboard.press("ArrowLeft");
+  await expect(page.locator(".chart-tip")).toHaveText(readout(points[23]));
+  await expectChosen(page, 0);
+  await page.keyboard.press("Shift+ArrowRight");
+  await page.keyboard.press("Home");
+  await expect(slider).toHaveValue("0");
+  await expectChosen(page, 0);
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(`${ANALYTICS}?from=${points[0]?.day}&to=${points[0]?.day}`);
+});
+
+test("refresh of the page keeps the chosen days and the tooltip", async ({ page, api }) => {
+  await open(page, `${ANALYTICS}?${inUrl(complete())}`);
+  const { points } = await api.trend(complete());
+  const slider = page.getByRole("slider", { name: "Days" });
+  await slider.focus();
+  for (let n = 0; n < 3; n += 1) await page.keyboard.press("Shift+ArrowLeft");
+  await expectChosen(page, 4);
+  // The server's chart has no such attribute, so its end shows the refresh.
+  await page.locator(".chart").evaluate((chart) => chart.setAttribute("data-before", ""));
+  await page.evaluate(() => window.dispatchEvent(new Event("online")));
+  await expect(page.locator(".chart[data-before]")).toHaveCount(0);
+  await expectChosen(page, 4);
+  await expect(page.locator(".chart-tip")).toHaveText(readout(points[24]));
+  await expect(slider).toHaveAttribute("aria-valuetext", new RegExp(`^${shownWithWeekday(points[24]?.day ?? "")}`));
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(`${ANALYTICS}?from=${points[24]?.day}&to=${points[27]?.day}`);
+});
+
 test.describe("by touch", () => {
   test.use({ hasTouch: true });
 

@@ -17,6 +17,9 @@ const RESULTS: &str = "[data-region=list]";
 /// How long typing has to pause, in milliseconds.
 const PAUSE: u32 = 250;
 
+/// How long after a failure the page is requested again, in milliseconds.
+const AGAIN: u32 = 5_000;
+
 #[island]
 pub fn LiveSearch() -> impl IntoView {
     if let Some(live) = LiveState::here() {
@@ -39,7 +42,10 @@ fn listen(live: LiveState) {
     let state = live.clone();
     live.on_history(move |_| {
         is_search.set_value(false);
-        show(&state, true);
+        let url = state.url();
+        let query = url.split_once('?').unwrap_or_default().1;
+        browser::set_value(FIELD, &browser::value_in(query, FIELD).unwrap_or_default());
+        show(&state, false);
     });
 }
 
@@ -59,18 +65,21 @@ fn search(live: &LiveState, form: &HtmlFormElement, is_search: StoredValue<bool>
     show(live, false);
 }
 
-/// Shows the page at the current URL. `has_field`: also shows the search of the URL in the field.
-fn show(live: &LiveState, has_field: bool) {
-    let state = live.clone();
+/// Shows the page at the current URL. After a failure it tries again until the URL changes. `is_again`: the person knows of the failure.
+fn show(live: &LiveState, is_again: bool) {
+    let (state, url) = (live.clone(), live.url());
     live.show_address(browser::find(RESULTS), move |shown| match shown {
-        Ok(()) if has_field => {
-            announce(&state);
-            if let Some(field) = browser::by_id(FIELD) {
-                browser::set_value(FIELD, &field.get_attribute("value").unwrap_or_default());
-            }
-        }
         Ok(()) => announce(&state),
-        Err(error) => state.toasts.warn(&error.message, "", None),
+        Err(error) => {
+            if !is_again {
+                state.toasts.warn(&error.message, "", None);
+            }
+            browser::after(AGAIN, move || {
+                if state.url() == url {
+                    show(&state, true);
+                }
+            });
+        }
     });
 }
 

@@ -1,7 +1,7 @@
 //! Selecting rows of a list with checkboxes: one value, from which its boxes and counts follow. A box only shows it, and a click on a box changes it: a
 //! row, with Shift all rows since the last one, all rows of the page, or all that match the filters.
 
-mod bulk;
+pub mod bulk;
 pub mod picked;
 
 use leptos::prelude::*;
@@ -50,8 +50,8 @@ struct State {
     selected: Selected,
     /// The URL that it was selected at.
     url: String,
-    /// The row that was clicked last, by its place on the page.
-    last: Option<usize>,
+    /// The row that was clicked last, by the value of its box.
+    last: Option<String>,
 }
 
 /// `picked`: the project of a table of pages; without it, the list is that of jobs. `children` are the list, its toolbar and its form.
@@ -103,7 +103,7 @@ impl Selection {
     /// and after the page changed.
     pub fn start(self, live: LiveState, rows: Vec<String>, show: Show) {
         let is_chosen = |field: &&HtmlInputElement| field.checked() || field.type_() == "hidden";
-        let fields = self.fields(self.list.row);
+        let fields = self.list.fields(self.list.row);
         let chosen: Vec<_> = fields.iter().filter(is_chosen).map(HtmlInputElement::value).collect();
         self.set(Selected::Rows(rows).with(&chosen, true, &[]), None);
         browser::effect(move || {
@@ -125,13 +125,13 @@ impl Selection {
     fn is_left(self, selected: &Selected, url: &str) -> bool {
         match selected {
             Selected::Rows(rows) => rows.is_empty() || self.list.has_other_pages || url == browser::here(),
-            Selected::Matching(query) => self.fields(MATCHING).iter().any(|all| all.value() == *query),
+            Selected::Matching(query) => self.list.fields(MATCHING).iter().any(|all| all.value() == *query),
         }
     }
 
     /// Shows the selection in the boxes. Returns its number: of a list without other pages, only rows of the page count.
     fn show(self, selected: &Selected) -> u64 {
-        let (boxes, mut checked) = (self.boxes(), 0);
+        let (boxes, mut checked) = (self.list.boxes(), 0);
         for check in &boxes {
             let is_checked = match selected {
                 Selected::Rows(rows) => rows.contains(&check.value()),
@@ -149,7 +149,7 @@ impl Selection {
             Selected::Rows(rows) if self.list.has_other_pages => rows.len() as u64,
             _ => checked as u64,
         };
-        for all in self.fields(MATCHING) {
+        for all in self.list.fields(MATCHING) {
             let is_checked = matches!(selected, Selected::Matching(_));
             all.set_checked(is_checked);
             if is_checked {
@@ -162,14 +162,15 @@ impl Selection {
     fn clicked(self, event: &MouseEvent) {
         let check = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
         let Some(check) = check.filter(|check| check.type_() == "checkbox") else { return };
-        let (boxes, is_selected) = (self.boxes(), check.checked());
+        let (boxes, is_selected) = (self.list.boxes(), check.checked());
         let page: Vec<String> = boxes.iter().map(HtmlInputElement::value).collect();
         let State { last, .. } = self.state.get_untracked();
         let (mut rows, mut at) = (&page[..], last);
         if let Some(clicked) = boxes.iter().position(|other| *other == check) {
-            let from = last.filter(|from| event.shift_key() && *from < page.len()).unwrap_or(clicked);
+            let last = at.filter(|_| event.shift_key());
+            let from = page.iter().position(|row| Some(row) == last.as_ref()).unwrap_or(clicked);
             rows = &page[from.min(clicked)..=from.max(clicked)];
-            at = Some(clicked);
+            at = Some(check.value());
         } else if check.name() == MATCHING {
             return self
                 .set(if is_selected { Selected::Matching(check.value()) } else { Selected::NONE }, at);
@@ -179,7 +180,7 @@ impl Selection {
         self.set(self.now().with(rows, is_selected, &page), at);
     }
 
-    fn set(self, selected: Selected, last: Option<usize>) {
+    fn set(self, selected: Selected, last: Option<String>) {
         self.state.set(State { selected, url: browser::here(), last });
     }
 
@@ -192,17 +193,19 @@ impl Selection {
             self.set(Selected::NONE, None);
         }
     }
+}
 
+impl List {
     /// The boxes of the rows, in the order of the page.
     fn boxes(self) -> Vec<HtmlInputElement> {
-        let mut boxes = self.fields(self.list.row);
+        let mut boxes = self.fields(self.row);
         boxes.retain(|field| field.type_() == "checkbox");
         boxes
     }
 
     /// The fields of the form with a name.
     fn fields(self, name: &str) -> Vec<HtmlInputElement> {
-        let form = self.list.form.element().and_then(|form| form.dyn_into::<HtmlFormElement>().ok());
+        let form = self.form.element().and_then(|form| form.dyn_into::<HtmlFormElement>().ok());
         let Some(fields) = form.map(|form| form.elements()) else { return Vec::new() };
         let fields =
             (0..fields.length()).filter_map(|at| fields.item(at)?.dyn_into::<HtmlInputElement>().ok());

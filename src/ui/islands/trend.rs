@@ -51,10 +51,16 @@ pub fn Trend(children: Children) -> impl IntoView {
 }
 
 impl Chart {
-    /// Shows what is pointed at. After the server's elements changed, nothing is.
+    /// Shows what is pointed at, also after the server's elements were merged into the page. Of other days, nothing is pointed at.
     fn follow(self, live: LiveState) {
+        let shown = StoredValue::new(String::new());
         browser::effect(move || {
             live.merges.track();
+            let days = all_days();
+            if days == shown.get_value() {
+                return self.show(self.pointed.get_untracked());
+            }
+            shown.set_value(days);
             self.pointed.set(Pointed::default());
         });
         browser::effect(move || self.show(self.pointed.get()));
@@ -69,8 +75,8 @@ impl Chart {
     fn listen(self, plot: &Element) {
         type Handler = fn(Chart, Event);
         let handlers: [(&str, Handler); 9] = [
-            ("focusin", |chart, _| chart.moved_to_value()),
-            ("input", |chart, _| chart.moved_to_value()),
+            ("focusin", |chart, _| chart.point_at_value(chart.pointed.get_untracked().chosen)),
+            ("input", |chart, _| chart.point_at_value(None)),
             ("focusout", |chart, _| chart.left()),
             ("keydown", |chart, event| chart.key(event.unchecked_into())),
             ("pointerdown", |chart, event| chart.pressed(event.unchecked_ref())),
@@ -162,61 +168,65 @@ impl Chart {
         self.change(|pointed| Pointed { day: pointed.day.filter(|_| pointed.press.is_some()), ..pointed });
     }
 
-    fn moved_to_value(self) {
+    fn point_at_value(self, chosen: Option<(usize, usize)>) {
         let day = Some(self.value());
-        self.change(|pointed| Pointed { day, ..pointed });
+        self.change(|pointed| Pointed { day, chosen, ..pointed });
     }
 
     fn key(self, event: KeyboardEvent) {
         let Some(key) = browser::Key::of(event) else { return };
+        let chosen = self.pointed.get_untracked().chosen;
+        let (from, to) = chosen.unwrap_or((self.value(), self.value()));
         let by = match key.name.as_str() {
             "ArrowLeft" | "ArrowDown" => -1,
             "ArrowRight" | "ArrowUp" => 1,
             "Enter" => {
                 key.prevent_default();
-                let from = self.pointed.get_untracked().chosen.map(|(from, _)| from);
-                return self.open(from.unwrap_or(self.value()), self.value());
+                return self.open(from, to);
             }
             "Escape" => return self.pointed.set(Pointed::default()),
             _ => return,
         };
         if !key.shift_key() {
-            return self.change(|pointed| Pointed { chosen: None, ..pointed });
+            // The browser moves on from the end of the choice.
+            let day = |pointed: Pointed| chosen.map(|_| to).or(pointed.day);
+            return self.change(|pointed| Pointed { day: day(pointed), chosen: None, ..pointed });
         }
         key.prevent_default();
-        let to = self.value().saturating_add_signed(by).min(self.last());
-        self.change(|pointed| {
-            let from = pointed.chosen.map_or(self.value(), |(from, _)| from);
-            Pointed { day: Some(to), chosen: Some((from, to)), ..pointed }
-        });
+        let to = to.saturating_add_signed(by).min(self.last());
+        self.change(|pointed| Pointed { day: Some(to), chosen: Some((from, to)), ..pointed });
     }
 
     /// Opens the days between two columns, in either order.
     fn open(self, from: usize, to: usize) {
         let link = TREND_LINK.element().and_then(|link| link.dyn_into::<HtmlElement>().ok());
-        let days = |at: usize| row(at).map(|row| browser::all_in(&row, "time")).unwrap_or_default();
-        let (first, last) = (days(from.min(to)), days(from.max(to)));
-        let (Some(first), Some(last), Some(link)) = (first.first(), last.last(), link) else { return };
+        let rows = rows();
+        let (Some(from), Some(to), Some(link)) = (rows.get(from.min(to)), rows.get(from.max(to)), link)
+        else {
+            return;
+        };
         let base = link.get_attribute("href").unwrap_or_default();
-        let day = |time: &Element| time.get_attribute("datetime").unwrap_or_default();
         let separator = if base.contains('?') { "&" } else { "?" };
-        let url = [&base, separator, "from=", &day(first), "&to=", &day(last)].concat();
+        let url = [&base, separator, &days(from, to)].concat();
+        let lead_to = |url: &str| browser::set(&link, "href", Some(url));
         self.pointed.set(Pointed::default());
-        browser::set(&link, "href", Some(&url));
+        lead_to(&url);
         link.click();
         // For the next use, when the page stays.
-        browser::set(&link, "href", Some(&base));
+        lead_to(&base);
     }
 
-    /// Shows the highlights and the tooltip.
+    /// Shows the highlights and the tooltip. The range input is at the end of the choice, and else at the day of the tooltip.
     fn show(self, pointed: Pointed) {
         self.highlight(".chart-cursor", pointed.day.map(|day| (day, day)));
         self.highlight(".chart-chosen", pointed.chosen);
         let (Some(tip), Some(input)) = (self.part::<HtmlElement>(".chart-tip"), self.input()) else { return };
+        if let Some(at) = pointed.chosen.map(|(_, to)| to).or(pointed.day) {
+            input.set_value(&at.to_string());
+        }
+        browser::set(&input, "aria-valuetext", lines(self.value()).first().map(String::as_str));
         let Some(day) = pointed.day else { return browser::set_text(&tip, "") };
         let lines = lines(day);
-        input.set_value(&day.to_string());
-        browser::set(&input, "aria-valuetext", lines.first().map(String::as_str));
         if let Some(readout) = TREND_READOUT.element() {
             browser::set_text(&readout, &lines.join(", ").replace('\t', " "));
         }
@@ -239,15 +249,30 @@ impl Chart {
     }
 }
 
-/// The row of a day.
-fn row(at: usize) -> Option<Element> {
-    browser::all_in(&TREND_TABLE.element()?, "tbody tr").into_iter().nth(at)
+/// The rows of the days.
+fn rows() -> Vec<Element> {
+    TREND_TABLE.element().map(|table| browser::all_in(&table, "tbody tr")).unwrap_or_default()
+}
+
+/// The days from one row to another, as a query.
+fn days(from: &Element, to: &Element) -> String {
+    let times = |row| browser::all_in(row, "time");
+    let day =
+        |time: Option<&Element>| time.and_then(|time| time.get_attribute("datetime")).unwrap_or_default();
+    ["from=", &day(times(from).first()), "&to=", &day(times(to).last())].concat()
+}
+
+/// The days of the chart, as a query.
+fn all_days() -> String {
+    let rows = rows();
+    rows.first().zip(rows.last()).map(|(first, last)| days(first, last)).unwrap_or_default()
 }
 
 /// The day and its figures: the row of the table with its headings.
 fn lines(at: usize) -> Vec<String> {
-    let (Some(table), Some(row)) = (TREND_TABLE.element(), row(at)) else { return Vec::new() };
-    let mut cells = texts(&row, "th, td").into_iter();
+    let rows = rows();
+    let (Some(table), Some(row)) = (TREND_TABLE.element(), rows.get(at)) else { return Vec::new() };
+    let mut cells = texts(row, "th, td").into_iter();
     let day = cells.next();
     let figures = texts(&table, "thead th").into_iter().skip(1).zip(cells);
     let figures = figures.filter(|(_, value)| !value.is_empty() && value != "–");
