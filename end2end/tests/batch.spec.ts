@@ -163,6 +163,17 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(page.getByRole("heading", { name: "Not started" })).toHaveCount(0);
     });
 
+    test("notice says that only the first 200 picked pages are selected", async ({ page }) => {
+      const picked = Array.from({ length: 201 }, (_, at) => `/page-${at}`);
+      const url = (pages: string[]) => at(`/jobs/batch?${new URLSearchParams(pages.map((page) => ["pick", page]))}`);
+      await open(page, url(picked));
+      await expect(page.getByText("The first 200 of 201 pages are selected.")).toBeVisible();
+      await expect(values(page)).toHaveValue(picked.slice(0, 200).join("\n"));
+      await open(page, url(picked.slice(1)));
+      await expect(values(page)).toHaveValue(picked.slice(1).join("\n"));
+      await expect(page.getByText(/^The first \d+ of/)).toHaveCount(0);
+    });
+
     test("template for pages from analytics fills in its default", async ({ serve, visit }) => {
       const docket = await serve();
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });

@@ -451,6 +451,51 @@ test("all rows are selected at once, a range with Shift", async ({ page, api }) 
   await expect(selected, "also of other pages of the table").toHaveText("5 pages selected");
 });
 
+test("more pages than a batch has jobs start none", async ({ page, api }) => {
+  const { rows } = await api.pages({ ...range(), limit: 250 });
+  expect(rows.length).toBeGreaterThan(200);
+  const selected = page.locator("#picked-count");
+  const start = page.getByRole("button", { name: /^Start batch for / });
+  await open(page, `${TABLE}&limit=250`);
+  await page.getByRole("checkbox", { name: "Select all pages of this table" }).check();
+  await expect(selected).toHaveText(`${rows.length} pages selected. A batch has at most 200 pages, or fewer if their paths are long.`);
+  await expect(start).toBeDisabled();
+  // Unticks all pages after the first 200.
+  const select = (at: number) => page.getByRole("checkbox", { name: `Select ${rows[at]?.path}`, exact: true });
+  await select(200).uncheck();
+  if (rows.length > 201) await select(rows.length - 1).click({ modifiers: ["Shift"] });
+  await expect(selected).toHaveText("200 pages selected");
+  await expect(start).toBeEnabled();
+  await start.click();
+  await expect(page.getByLabel("Values, one line per job")).toHaveValue(/^(.+\n){199}.+$/);
+});
+
+test("pages whose paths are too long for a URL start no batch", async ({ page }) => {
+  const path = (at: number) => `/${at}/${"ページ".repeat(20)}`;
+  await open(page, TABLE);
+  await page.evaluate(([key, pages]) => sessionStorage.setItem(key as string, pages as string), [
+    `docket.picked/${PROJECT}`,
+    Array.from({ length: 100 }, (_, at) => path(at)).join("\n"),
+  ]);
+  await page.reload();
+  await expect(page.locator("#picked-count")).toHaveText(/^100 pages selected\. A batch has at most 200 pages, or fewer/);
+  await expect(page.getByRole("button", { name: /^Start batch for / })).toBeDisabled();
+});
+
+test("selection of all matching pages replaces the stored pages", async ({ page, api }) => {
+  const q = "/guides";
+  const [first] = pathsOf((await api.pages({ ...range(), q })).rows) as [string];
+  const choose = page.getByRole("checkbox", { name: `Select ${first}`, exact: true });
+  await open(page, `${TABLE}&limit=25&q=${q}`);
+  await choose.check();
+  await expect(page.locator("#picked-count")).toHaveText("1 page selected");
+  await page.getByRole("checkbox", { name: /^Select all \d+ pages that match/ }).check();
+  await expect(page.locator("#picked-count")).toHaveText(/^\d\d+ pages selected$/);
+  await open(page, `${TABLE}&limit=25&q=${q}`);
+  await expect(choose).not.toBeChecked();
+  await expect(page.locator("#picked-count")).toBeEmpty();
+});
+
 for (const javaScriptEnabled of [true, false]) {
   test.describe(`with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
     test.use({ javaScriptEnabled });
@@ -619,7 +664,7 @@ test("opened folder has the focus and its own trend", async ({ page, emulator })
 });
 
 test("blocked request of a script is made by the browser", async ({ page, trouble }) => {
-  trouble.expects(/request failed: GET|Failed to load resource/);
+  trouble.expects(/request failed: (GET|POST)|Failed to load resource/);
   await open(page, `${TABLE}&limit=25`);
   const blocked = (route: Route) => (route.request().resourceType() === "fetch" ? route.abort("blockedbyclient") : route.continue());
   await page.route("**/analytics?*", blocked);
@@ -643,7 +688,7 @@ test("Back before the page is interactive shows the rows of its URL", async ({ p
 });
 
 test("request without a connection has a message and keeps the rows", async ({ page, context, api, trouble }) => {
-  trouble.expects(/request failed: GET|Failed to load resource/);
+  trouble.expects(/request failed: (GET|POST)|Failed to load resource/);
   await open(page, `${TABLE}&limit=25`);
   const { rows } = await api.pages({ ...range(), limit: 25 });
   await context.setOffline(true);

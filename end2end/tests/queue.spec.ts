@@ -180,3 +180,53 @@ test("change by one person is shown to another, conflicts too", async ({ serve, 
   await expect(colleague.getByRole("heading", { name: "The queue is empty" })).toBeVisible();
   await expect(page.getByRole("heading", { name: "The queue is empty" }), "by itself").toBeVisible();
 });
+
+test("follow-up that cannot be sent any more stays, to copy", async ({ serve, visit, trouble }) => {
+  trouble.expects(/status of 429/);
+  const docket = await serve(ONE_AN_HOUR);
+  const page = await visit(docket, { storageState: docket.session, permissions: ["clipboard-read", "clipboard-write"] });
+  const api = await spend(page, docket);
+  await page.goto(`${docket.url}${at("/jobs/new")}`);
+  await interactive(page);
+  await page.getByLabel("Prompt").fill("Wait for the budget");
+  await page.getByRole("button", { name: "Start job" }).click();
+  await page.getByRole("button", { name: "Queue it" }).click();
+  await jobOf(page);
+  await interactive(page);
+  await page.getByLabel("Follow-up").fill("And then the tables");
+  const [waiting] = await api.queue();
+  await api.cancel(waiting?.message ?? "");
+  const field = page.getByLabel("Follow-up");
+  await expect(field).toBeDisabled();
+  await expect(field).toHaveValue("And then the tables");
+  await expect(page.getByText("This job accepts no follow-ups any more.")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Send follow-up" })).toBeDisabled();
+  await page.getByRole("button", { name: "Copy the text" }).click();
+  await expect(page.getByText("Text copied")).toBeVisible();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("And then the tables");
+  // Also after a reload, from the draft.
+  await page.reload();
+  await interactive(page);
+  await expect(field).toBeDisabled();
+  await expect(field).toHaveValue("And then the tables");
+});
+
+test("without a text nothing is left of a follow-up that cannot be sent", async ({ serve, visit, trouble }) => {
+  trouble.expects(/status of 429/);
+  const docket = await serve(ONE_AN_HOUR);
+  const page = await visit(docket, { storageState: docket.session });
+  const api = await spend(page, docket);
+  await page.goto(`${docket.url}${at("/jobs/new")}`);
+  await interactive(page);
+  await page.getByLabel("Prompt").fill("Wait for the budget");
+  await page.getByRole("button", { name: "Start job" }).click();
+  await page.getByRole("button", { name: "Queue it" }).click();
+  const job = await jobOf(page);
+  await interactive(page);
+  await expect(page.getByLabel("Follow-up")).toBeVisible();
+  const [waiting] = await api.queue();
+  await api.cancel(waiting?.message ?? "");
+  await expect(badge(page, job)).toHaveAttribute("data-status", "cancelled");
+  await expect(page.getByLabel("Follow-up")).toBeHidden();
+  await expect(page.getByText("This job accepts no follow-ups any more.")).toBeHidden();
+});

@@ -69,8 +69,6 @@ pub const SIMILAR: Id = Id("similar");
 pub const SIMILAR_CONFIRMATION: Id = Id("similar-asking");
 /// The checkbox to queue a prompt, shown while the budget has no room.
 pub const QUEUE_CHOICE: Id = Id("queue-choice");
-/// Where the browser shows the version of a draft that another tab saved.
-pub const OTHER_VERSION: Id = Id("draft-other");
 /// The field for a follow-up, and the attribute of a link in a message that copies the message's text into it. Without JavaScript the link leads to a
 /// page with the text in the field.
 pub const FOLLOW_UP_FIELD: Id = Id("follow-up");

@@ -6,10 +6,11 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
-use leptos::web_sys::SubmitEvent;
+use leptos::wasm_bindgen::JsCast;
+use leptos::web_sys::{HtmlTextAreaElement, SubmitEvent};
 
 use crate::ui::islands::browser;
-use crate::ui::islands::prompt_form::{FormStart, Handlers, PromptForm, around};
+use crate::ui::islands::prompt_form::{FormStart, Handlers, PrefilledText, PromptForm, around};
 use crate::ui::islands::selection::picked;
 use crate::ui::marks::{PROMPT_FIELD, VALUES_FIELD};
 use api::batches::{PrepareBatch, UseTemplate};
@@ -28,10 +29,17 @@ pub fn BatchForm(start: FormStart, children: Children) -> impl IntoView {
     around(form, "", handlers, children)
 }
 
-fn begin(form: PromptForm, values: FormStart) -> Handlers {
+fn begin(form: PromptForm, mut values: FormStart) -> Handlers {
     form.begin();
+    values.prefill = PrefilledText { text: rendered_values(), template: String::new() };
     form.begin_beside(PromptForm::new(values, VALUES_FIELD.name()));
     Handlers { submit: submitted, click: |_, _| {} }
+}
+
+/// The values that the server rendered.
+fn rendered_values() -> String {
+    let field = VALUES_FIELD.element().and_then(|field| field.dyn_into::<HtmlTextAreaElement>().ok());
+    field.and_then(|field| field.default_value().ok()).unwrap_or_default()
 }
 
 fn submitted(form: PromptForm, event: SubmitEvent) {

@@ -1,5 +1,5 @@
-//! Scripts the DOM: buttons that need JavaScript: theme, notifications, list of shortcuts, copying a text. Also removes this browser's
-//! drafts on sign-out. Buttons that need a [`super::live::LiveState`] do nothing without one.
+//! Scripts the DOM: buttons that need JavaScript: theme, notifications, list of shortcuts, copying a text. Buttons that need a
+//! [`super::live::LiveState`] do nothing without one.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -7,8 +7,8 @@ use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, Event, HtmlInputElement};
 
 use crate::ui::islands::live::LiveState;
-use crate::ui::islands::{browser, prompt_form, shortcuts};
-use crate::ui::marks::{self, SHORTCUTS, SIGN_OUT, THEME_FORM};
+use crate::ui::islands::{browser, shortcuts};
+use crate::ui::marks::{self, SHORTCUTS, THEME_FORM};
 
 /// Attribute with one of the following values.
 pub const BUTTON: &str = "data-button";
@@ -22,6 +22,8 @@ pub const PALETTE: &str = "palette";
 pub const COPY: &str = "copy";
 /// As [`COPY`], behind the page's origin.
 pub const COPY_URL: &str = "copy-url";
+/// As [`COPY`], the value of the field with this id.
+pub const COPY_FIELD: &str = "copy-field";
 /// Prints the page.
 pub const PRINT: &str = "print";
 
@@ -34,12 +36,6 @@ pub fn Buttons() -> impl IntoView {
 
 fn listen(live: Option<LiveState>) {
     show_notify_state(live.as_ref());
-    browser::on_window("submit", |event: Event| {
-        if browser::target(&event, &SIGN_OUT.selector()).is_some() {
-            // The next user of this browser must not read them.
-            prompt_form::forget_all();
-        }
-    });
     browser::on_window("change", |event: Event| {
         if let Some(form) = browser::target(&event, &THEME_FORM.selector()) {
             browser::choose_theme(&browser::value_of(&form.unchecked_into(), "theme"));
@@ -56,7 +52,7 @@ fn listen(live: Option<LiveState>) {
             (Some(DENSITY), _) => browser::toggle_density(),
             (Some(HELP), _) => shortcuts::open_help(),
             (Some(PRINT), _) => browser::print(),
-            (Some(kind @ (COPY | COPY_URL)), live) => copy(&button, kind == COPY_URL, live.as_ref()),
+            (Some(kind @ (COPY | COPY_URL | COPY_FIELD)), live) => copy(&button, kind, live.as_ref()),
             (Some(NOTIFY), Some(live)) => {
                 let live = live.clone();
                 spawn_local(async move {
@@ -70,10 +66,14 @@ fn listen(live: Option<LiveState>) {
     });
 }
 
-fn copy(button: &Element, is_url: bool, live: Option<&LiveState>) {
-    let text = button.get_attribute("data-copy").unwrap_or_default();
-    let before = if is_url { browser::origin() } else { String::new() };
-    let is_copied = browser::copy(&(before + &text));
+fn copy(button: &Element, kind: &str, live: Option<&LiveState>) {
+    let named = button.get_attribute("data-copy").unwrap_or_default();
+    let text = match kind {
+        COPY_URL => browser::origin() + &named,
+        COPY_FIELD => browser::value(&named),
+        _ => named,
+    };
+    let is_copied = browser::copy(&text);
     let done = button.get_attribute("data-done").filter(|_| is_copied);
     if let Some(live) = live {
         let message = done.as_deref().unwrap_or("This browser blocks copying. Select the text and copy it");

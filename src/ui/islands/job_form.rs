@@ -10,14 +10,15 @@ mod suggestions;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
-use leptos::web_sys::{HtmlFormElement, MouseEvent, SubmitEvent};
+use leptos::wasm_bindgen::JsCast;
+use leptos::web_sys::{HtmlFormElement, HtmlInputElement, MouseEvent, SubmitEvent};
 
 use crate::ui::components::cost;
 use crate::ui::islands::browser::on_demand::{self, Loading};
 use crate::ui::islands::live::LiveState;
-use crate::ui::islands::prompt_form::{Attempt, FormStart, Handlers, PromptForm, Values, around};
+use crate::ui::islands::prompt_form::{Attempt, FormStart, Handlers, PromptForm, around};
 use crate::ui::islands::{browser, morph};
-use crate::ui::marks::{COST, FILLING, PICKS, PROMPT_FIELD, REMOVE_TEMPLATE};
+use crate::ui::marks::{COST, FILL, FILLING, PICKS, PROMPT_FIELD, REMOVE_TEMPLATE};
 use api::jobs::CreateJob;
 use model::error::AppError;
 
@@ -29,6 +30,9 @@ pub const VALUE_PREFIX: &str = "value.";
 /// Shown if the part cannot be loaded, and a value of a template is not in the prompt.
 const NOT_FILLED_IN: &str =
     "The fields of the template could not be filled in. Choose “Fill in the prompt”, then start the job.";
+
+/// Shown if the prompt changed while the part was loaded, and values of a template are not in what the user saw.
+const CHANGED: &str = "The prompt changed meanwhile. Check it, then start the job.";
 
 /// `children` are the form and the templates beside it.
 #[island]
@@ -75,15 +79,14 @@ fn submitted(form: PromptForm, event: SubmitEvent) {
 }
 
 async fn send(form: PromptForm, attempt: Attempt) {
-    let is_there = start_part(form).await;
-    let attempt = match form.values.get_value() {
-        Values::Typed if !is_there => return attempt.end(Some(&AppError::bad_input(NOT_FILLED_IN))),
-        Values::Applied => {
-            // Only values that were typed before the part was there are missing in the attempt.
-            form.values.set_value(Values::None);
-            attempt.again()
-        }
-        _ => Some(attempt),
+    if !start_part(form).await && has_typed_values() {
+        return attempt.end(Some(&AppError::bad_input(NOT_FILLED_IN)));
+    }
+    let attempt = match form.applied_to.try_update_value(Option::take).flatten() {
+        // Only values that were typed before the part was there are missing in the attempt.
+        Some(text) if text == attempt.written().0 => attempt.again(),
+        Some(_) => return attempt.end(Some(&AppError::bad_input(CHANGED))),
+        None => Some(attempt),
     };
     let Some(attempt) = attempt else { return };
     let check = form.check.get_value();
@@ -97,6 +100,13 @@ async fn send(form: PromptForm, attempt: Attempt) {
     }
 }
 
+/// Whether a field of the template has another value than the prompt that the server rendered.
+fn has_typed_values() -> bool {
+    let fields = FILL.element().map(|fill| browser::all_in(&fill, ".field")).unwrap_or_default();
+    let mut inputs = fields.into_iter().filter_map(|field| field.dyn_into::<HtmlInputElement>().ok());
+    inputs.any(|input| input.value() != input.default_value())
+}
+
 /// The form of a template was submitted. With the part, the prompt already contains the values.
 fn fill_in(form: PromptForm, event: &SubmitEvent) {
     event.prevent_default();
@@ -104,6 +114,8 @@ fn fill_in(form: PromptForm, event: &SubmitEvent) {
     spawn_local(async move {
         if start_part(form).await {
             form.focus();
+        } else if !browser::is_online() {
+            form.show_problem(Some(&AppError::unreachable()));
         } else if let Some(fields) = fields {
             // As without JavaScript; the draft stays in this browser.
             let _ = fields.submit();
@@ -122,9 +134,14 @@ fn clicked(form: PromptForm, event: MouseEvent) {
         event.prevent_default();
         form.picked.set(url.clone());
         spawn_local(async move {
-            // As without JavaScript; the draft stays in this browser.
-            if !start_part(form).await && form.picked.get_untracked() == url {
+            if start_part(form).await || form.picked.get_untracked() != url {
+                return;
+            }
+            if browser::is_online() {
+                // As without JavaScript; the draft stays in this browser.
                 browser::go(&url);
+            } else {
+                form.show_problem(Some(&AppError::unreachable()));
             }
         });
     }

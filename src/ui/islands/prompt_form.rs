@@ -26,14 +26,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::ui::islands::browser::{self, on_demand};
 use crate::ui::islands::live::LiveState;
-use crate::ui::marks::{FILL, PAGES_FIELD, QUEUE_CHOICE};
+use crate::ui::marks::{PAGES_FIELD, QUEUE_CHOICE};
 use model::budget::{Budgets, Meter};
 use model::error::ErrorCode;
 use model::time::Timestamp;
 
 pub use buttons::SendButtons;
-pub use draft::forget_all;
+pub use draft::{PREFIX as DRAFTS, forget_all};
 pub use notes::DraftNotes;
+pub use notice::other_version_of;
 pub use sending::Attempt;
 
 /// The names of the form's hidden fields: the key of a prefilled form, and when the base version of the text was saved, in
@@ -94,15 +95,8 @@ struct Version {
     pages: String,
     /// The id of its template; empty without one.
     template: String,
-}
-
-/// Whether the values of a template's fields are in the prompt.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Values {
-    None,
-    /// Not yet: they were typed before the part that is loaded on demand was there.
-    Typed,
-    Applied,
+    /// Whether the user discarded it.
+    is_discarded: bool,
 }
 
 /// Decides whether a text may be sent, which the button was pressed for.
@@ -165,7 +159,9 @@ pub struct PromptForm {
     known: StoredValue<Known>,
     /// Counts edits, to detect a pause in typing.
     edits: StoredValue<u32>,
-    pub values: StoredValue<Values>,
+    /// The text that is being sent, if values of a template's fields were applied to it since: they were typed before the part that is loaded on
+    /// demand was there.
+    pub applied_to: StoredValue<Option<String>>,
     pub check: StoredValue<Option<SendWrapper<Check>>>,
     /// A form with another text that is sent with this one.
     beside: StoredValue<Option<PromptForm>>,
@@ -195,7 +191,7 @@ impl PromptForm {
             other: RwSignal::new(None),
             known: StoredValue::new(known),
             edits: StoredValue::new(0),
-            values: StoredValue::new(Values::None),
+            applied_to: StoredValue::new(None),
             check: StoredValue::new(None),
             beside: StoredValue::new(None),
         }
@@ -208,19 +204,26 @@ impl PromptForm {
 
     /// Begins to store drafts. Call it in the browser only.
     pub fn begin(self) {
-        browser::on_window::<Event>("online", move |_| self.save());
-        browser::on_window::<Event>("visibilitychange", move |_| {
-            if browser::is_hidden() {
-                self.save();
-            }
-        });
+        for name in ["online", "visibilitychange", "pagehide", "pageshow"] {
+            browser::on_window(name, move |event: Event| self.happened(&event));
+        }
         notice::show_when_needed(self);
         // When the islands in the form are there: they begin with what the server rendered.
         browser::after(0, move || {
             if !self.is_gone() {
-                self.restore();
+                self.restore(false);
             }
         });
+    }
+
+    fn happened(self, event: &Event) {
+        match event.type_().as_str() {
+            "online" => self.save(),
+            "visibilitychange" if browser::is_hidden() => self.save(),
+            "pagehide" => self.mark_as_own(),
+            "pageshow" if browser::is_restored(event) => drop(self.take_own_mark()),
+            _ => {}
+        }
     }
 
     /// As [`Self::begin`], for a text that is sent with this one.
@@ -282,10 +285,12 @@ impl PromptForm {
 
     /// Sets the text as if it was typed. `template`: the id of its template, or empty. *Undo* restores the text before.
     pub fn fill(self, text: &str, template: &str) {
+        self.restore(true);
         let before = Version {
             text: self.text.get_untracked(),
+            pages: self.pages.get_untracked(),
             template: self.template.get_untracked(),
-            ..Version::default()
+            is_discarded: false,
         };
         if !before.text.is_empty() && before.text != text {
             self.set_replaced(Some(before));
@@ -339,16 +344,14 @@ impl PromptForm {
             self.store_edit();
         } else if let Some(beside) = self.beside.get_value() {
             beside.typed(event);
-        } else if browser::target(event, &FILL.selector()).is_some()
-            && self.values.get_value() == Values::None
-        {
-            self.values.set_value(Values::Typed);
         }
     }
 
     /// Sends on Ctrl or Cmd+Enter.
     fn pressed(self, event: KeyboardEvent) {
-        let is_in_field = event_target::<Element>(&event).id() == self.field;
+        let id = event_target::<Element>(&event).id();
+        let is_in_field =
+            id == self.field || self.beside.get_value().is_some_and(|beside| id == beside.field);
         let Some(key) = browser::Key::of(event).filter(|_| is_in_field) else { return };
         if key.name == "Enter" && (key.ctrl_key() || key.meta_key()) {
             key.prevent_default();

@@ -9,6 +9,8 @@ pub(super) enum Copied {
     Text(String),
     /// The URL of a page, from its path.
     Page(String),
+    /// What is typed in the field with this id.
+    Field(&'static str),
 }
 
 /// `done`: the announcement after copying.
@@ -21,6 +23,7 @@ pub(super) fn copy_button<C: IntoView>(
     let (button, text) = match copied {
         Copied::Text(text) => (buttons::COPY, text),
         Copied::Page(path) => (buttons::COPY_URL, path),
+        Copied::Field(id) => (buttons::COPY_FIELD, id.to_owned()),
     };
     view! {
         <button

@@ -20,11 +20,12 @@ use leptos::server_fn::ServerFn;
 use crate::ui::clock;
 use crate::ui::components::form::of_person;
 use crate::ui::components::job_effect;
-use crate::ui::components::notice::problem;
+use crate::ui::components::notice::{Tone, notice, problem};
 use crate::ui::components::page_room::{Room, escaped_len};
 use crate::ui::islands::follow_up::FollowUp;
 use crate::ui::islands::prompt_form::{DraftNotes, FormStart};
 use crate::ui::marks::FOLLOW_UP_FIELD;
+use crate::ui::pages::copy_button::{Copied, copy_button};
 use crate::ui::pages::fetch_days;
 use crate::ui::pages::job::conversation::{Conversation, Shown};
 use crate::ui::pages::page_head::title;
@@ -69,15 +70,17 @@ pub fn JobPage() -> impl IntoView {
     ];
     let refused = plain.into_iter().find_map(request::flash);
     let unsent = request::flash(SendFollowUp::PATH);
+    let is_refresh = request::is_refresh();
     page(async move {
         let job = shown_job(project.clone(), &id, follow_ups).await?;
         let mut room = Room::of_page();
         room.use_up(head::size(&job));
         let may_send = session.can_start_jobs();
-        let follow_up = match may_send && job.state.accepts_follow_ups() {
-            true => Some(follow_up(&job, person, follow_ups.again, unsent, &mut room).await?),
-            false => None,
+        let reply = match may_send {
+            true => follow_up(&job, person, follow_ups.again, unsent, &mut room).await?,
+            false => Reply::default(),
         };
+        let follow_up = reply.view(job.state.accepts_follow_ups(), is_refresh);
         let refused_id = refused.as_ref().map(|refused| refused.typed("remote_id")).unwrap_or_default();
         // The page is useful without them.
         let effects = match job.has_changes() {
@@ -109,7 +112,7 @@ pub fn JobPage() -> impl IntoView {
                     {facts::facts(&job, may_send, &pages_of_files)}
                 </div>
             </div>
-            // Rendered once the agent accepted the job, then not changed.
+            // Its form is not changed by refreshes.
             <div class="reply" data-region="reply">{follow_up}</div>
         }
         .into_any())
@@ -120,6 +123,28 @@ fn is_sending(job: &Job) -> bool {
     job.follow_ups.iter().any(|sent| sent.state.is_pending())
 }
 
+/// The form for a follow-up; without one, no follow-up can be sent by this person.
+#[derive(Default)]
+struct Reply {
+    form: Option<AnyView>,
+    has_draft: bool,
+}
+
+impl Reply {
+    /// A job may stop to accept follow-ups while somebody writes one: the form stays as long as it has a text, which can be copied. The server does
+    /// not know the text of an open page, where the style hides a form without one.
+    fn view(self, is_possible: bool, is_refresh: bool) -> Option<AnyView> {
+        let form = self.form.filter(|_| is_possible || self.has_draft || is_refresh)?;
+        let closed = (!is_possible).then(|| {
+            let copied = Copied::Field(FOLLOW_UP_FIELD.name());
+            let copy = copy_button("button", copied, "Text copied", "Copy the text");
+            let text = view! { <p>"This job accepts no follow-ups any more. Your text stays here, and is not sent."</p> {copy} };
+            view! { <div class="reply-closed">{notice(Tone::Warning, text)}</div> }
+        });
+        Some(view! { {closed} <fieldset disabled=!is_possible>{form}</fieldset> }.into_any())
+    }
+}
+
 /// The form for a follow-up, whose text is counted in the room of the page. It starts with a refused text, else with the text of follow-up number `again`, else with the
 /// draft.
 async fn follow_up(
@@ -128,7 +153,7 @@ async fn follow_up(
     again: Option<u32>,
     unsent: Option<FlashMessage>,
     room: &mut Room,
-) -> Result<AnyView, AppError> {
+) -> Result<Reply, AppError> {
     let project = job.project.to_string();
     let form: JobForm = job_form(project.clone(), Some(job.id.to_string()), None).await?;
     let left = request::budgets().await.map(|budgets| budgets.follow_ups);
@@ -156,7 +181,8 @@ async fn follow_up(
         text: &text,
         autofocus: false,
     });
-    Ok(view! {
+    let has_draft = !text.is_empty();
+    let form = view! {
         <div id="reply" data-keep="">
             <FollowUp start=start.clone()>
                 {prompt_form::problem(why.as_ref())}
@@ -166,10 +192,10 @@ async fn follow_up(
                     <input type="hidden" name="job" value=id autocomplete="off" />
                     <input type="hidden" name="intent" value=form.intent.to_string() autocomplete="off" />
                     {base_field(&start)}
-                    {other_version()}
+                    {other_version(FOLLOW_UP_FIELD)}
                     {field}
                     <div class="actions">{send_buttons("Send follow-up", "Sending…", why.as_ref(), is_confirmed)}</div>
-                    {queue_choice(left)}
+                    {queue_choice(left, start.refused)}
                     <div class="follow-up-notes">
                         <DraftNotes is_draft=start.is_draft />
                     </div>
@@ -177,5 +203,6 @@ async fn follow_up(
             </FollowUp>
         </div>
     }
-    .into_any())
+    .into_any();
+    Ok(Reply { form: Some(form), has_draft })
 }

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
+use leptos_router::params::ParamsMap;
 
 use crate::ui::charts::number::grouped;
 use crate::ui::clock;
@@ -9,12 +10,13 @@ use crate::ui::components::form::of_person;
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::read_only::read_only;
 use crate::ui::islands::batch_form::{BatchForm, TEXT_DRAFT};
-use crate::ui::islands::prompt_form::{FormStart, SendButtons};
+use crate::ui::islands::prompt_form::{DraftNotes, FormStart, PrefilledText, SendButtons};
 use crate::ui::marks::{PROMPT_FIELD, VALUES_FIELD};
 use crate::ui::pages::fetch_days::{MissingDays, days_are_missing, fetch_days};
+use crate::ui::pages::form_key::form_key;
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
-use crate::ui::pages::prompt_form::{PromptField, problem, prompt_field};
+use crate::ui::pages::prompt_form::{PromptField, other_version, problem, prompt_field};
 use crate::ui::pages::request::{self, page};
 use crate::ui::pages::unstarted_batches;
 use api::analytics;
@@ -35,11 +37,12 @@ pub fn NewBatch() -> impl IntoView {
     let (may_start, person) = (request::session().can_start_jobs(), request::person());
     let (prompt, from) = (query.get("prompt").unwrap_or_default(), query.get("from"));
     let template = query.get("template").unwrap_or_default();
-    let picked: Vec<_> = query.get_all(PICK).unwrap_or_default().into_iter().take(PICKED_MAX).collect();
+    let picked = picked_pages(query.get_all(PICK).unwrap_or_default());
     let matching = query.get(MATCHING);
     let refused = [PrepareBatch::PATH, UseTemplate::PATH].into_iter().find_map(request::flash);
     let refused = refused.filter(|message| message.outcome.is_err());
     let not_discarded = outcome_of(&[DiscardBatch::PATH]);
+    let key = key_of(&query);
     page(async move {
         let head = page_head(
             "New batch",
@@ -51,10 +54,10 @@ pub fn NewBatch() -> impl IntoView {
         }
         let (pages, selection) = match matching {
             Some(query) => match matching_pages(&project, &query).await? {
-                Selected::Pages(pages) => (pages.paths.clone(), first_of(&pages)),
+                Selected::Pages(pages) => (pages.paths.clone(), first_of(&pages, "pages that match")),
                 Selected::Missing(days) => (Vec::new(), Some(not_selected(&project, &query, &days))),
             },
-            None => (picked, None),
+            None => (picked.paths.clone(), first_of(&picked, "pages")),
         };
         let templates = template_texts(project.clone()).await.unwrap_or_default();
         let chosen = templates.iter().find(|known| known.id.as_str() == template);
@@ -63,7 +66,6 @@ pub fn NewBatch() -> impl IntoView {
             _ => prompt,
         };
         let pages = pages.iter().map(|page| quoted(page)).collect::<Vec<_>>().join("\n");
-        let go_first = !prompt.is_empty() || !pages.is_empty() || from.is_some() || refused.is_some();
         let form = batch_form(project.clone(), from).await?;
         let unstarted = not_started(&project, &unstarted_batches(project.clone()).await?);
         let (text, values, template) = match &refused {
@@ -78,6 +80,7 @@ pub fn NewBatch() -> impl IntoView {
             None => (prompt, form.values, template),
         };
         let choice = choice(&templates, &template);
+        let prefill = PrefilledText { text: text.clone(), template: template.clone() };
         let text = prompt_field(&PromptField {
             id: PROMPT_FIELD.name(),
             name: "prompt",
@@ -103,7 +106,9 @@ pub fn NewBatch() -> impl IntoView {
             job: Some(TEXT_DRAFT.to_owned()),
             intent: form.intent.to_string(),
             template: template.clone(),
-            goes_first: go_first,
+            key,
+            prefill,
+            goes_first: refused.is_some(),
             ..FormStart::default()
         };
         Ok(view! {
@@ -121,10 +126,13 @@ pub fn NewBatch() -> impl IntoView {
                             <input type="hidden" name="intent" value=form.intent.to_string() autocomplete="off" />
                             <input type="hidden" name="template_id" value=template autocomplete="off" />
                             {choice}
+                            {other_version(PROMPT_FIELD)}
                             {text}
+                            {other_version(VALUES_FIELD)}
                             {values}
                             <div class="send">
                                 <SendButtons idle="Preview".to_owned() busy="Preview".to_owned() refused=None />
+                                <DraftNotes is_draft=false />
                             </div>
                         </form>
                     </BatchForm>
@@ -134,6 +142,14 @@ pub fn NewBatch() -> impl IntoView {
         }
         .into_any())
     })
+}
+
+/// The key of the form that this URL prefills: that of another URL has drafts of its own.
+fn key_of(query: &ParamsMap) -> String {
+    let prefills = |name: &str| ["prompt", "template", "from", PICK, MATCHING].contains(&name);
+    let given = query.clone().into_iter().filter(|(name, value)| prefills(name) && !value.is_empty());
+    let given: Vec<_> = given.collect();
+    form_key(&given.iter().map(|(name, value)| (&**name, value.as_str())).collect::<Vec<_>>())
 }
 
 /// The person's batches that are not started, folded; empty without any.
@@ -147,6 +163,13 @@ fn not_started(project: &str, batches: &[UnstartedBatch]) -> Option<AnyView> {
         }
         .into_any()
     })
+}
+
+/// The pages that were picked, up to [`PICKED_MAX`].
+fn picked_pages(mut paths: Vec<String>) -> MatchingPages {
+    let total = paths.len() as u64;
+    paths.truncate(PICKED_MAX);
+    MatchingPages { paths, total }
 }
 
 /// What *Select all pages that match* selects.
@@ -185,12 +208,11 @@ fn not_selected(project: &str, query: &str, days: &MissingDays) -> AnyView {
     notice(Tone::Warning, text).into_any()
 }
 
-/// That more pages match than a batch has jobs.
-fn first_of(MatchingPages { paths, total }: &MatchingPages) -> Option<AnyView> {
+/// That these are more pages than a batch has jobs.
+fn first_of(MatchingPages { paths, total }: &MatchingPages, pages: &str) -> Option<AnyView> {
     let selected = paths.len() as u64;
     (*total > selected).then(|| {
-        let text =
-            format!("The first {} of {} pages that match are selected.", grouped(selected), grouped(*total));
+        let text = format!("The first {} of {} {pages} are selected.", grouped(selected), grouped(*total));
         notice(Tone::Warning, view! { <p>{text}</p> }).into_any()
     })
 }

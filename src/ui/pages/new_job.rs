@@ -1,7 +1,6 @@
 //! `/p/{project}/jobs/new`: the form that starts a job. The input survives errors, reloads and an expired session.
 
 mod advice;
-mod form_key;
 mod other_drafts;
 mod pick;
 
@@ -19,6 +18,7 @@ use crate::ui::islands::prompt_form::{DraftNotes, FORM, FormStart, PrefilledText
 use crate::ui::marks::{
     COST, DETECTED, KNOWN_PAGES, PAGES_FIELD, PROMPT_FIELD, SIMILAR, SIMILAR_CONFIRMATION,
 };
+use crate::ui::pages::form_key::form_key;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::prompt_form::{
     PromptField, base_field, form_start, other_version, problem, prompt_field, queue_choice, send_buttons,
@@ -27,7 +27,6 @@ use crate::ui::pages::request::{self, page};
 use api::job_pages::mentioned_pages;
 use api::jobs::{CreateJob, SaveDraft, job_form, shown_job, similar_jobs};
 use api::templates::template_texts;
-use form_key::form_key;
 use model::budget::Budgets;
 use model::error::{AppError, ErrorCode};
 use model::flash::FlashMessage;
@@ -201,7 +200,7 @@ impl Fields<'_> {
                 {warning_field}
                 {retry}
                 {self.pick.field(&self.text.template)}
-                {other_version()}
+                {other_version(PROMPT_FIELD)}
                 {self.shows_draft(draft)}
                 {prompt_field(&field)}
                 <label class="field-label" for=PAGES_FIELD.name()>"Pages"</label>
@@ -228,7 +227,7 @@ impl Fields<'_> {
                     {send_buttons("Start job", "Starting…", why, self.is_confirmed)}
                     <span class="faint js-only"><kbd>"Ctrl"</kbd> " " <kbd>"Enter"</kbd></span>
                     <p id=COST.name() class="cost">{creates.map(cost::sentence)}</p>
-                    {queue_choice(creates)}
+                    {queue_choice(creates, why.map(|why| why.code))}
                     <DraftNotes is_draft=draft.is_draft />
                 </div>
             </form>

@@ -6,10 +6,10 @@ use leptos::prelude::*;
 use crate::ui::components::form::as_content;
 use crate::ui::components::notice;
 use crate::ui::islands::morph::PROBLEM;
-use crate::ui::islands::prompt_form::{BASE, FormStart, SendButtons};
-use crate::ui::marks::{OTHER_VERSION, QUEUE_CHOICE};
+use crate::ui::islands::prompt_form::{BASE, FormStart, SendButtons, other_version_of};
+use crate::ui::marks::{Id, QUEUE_CHOICE};
 use model::budget::Meter;
-use model::error::AppError;
+use model::error::{AppError, ErrorCode};
 use model::job::JobForm;
 use model::time::Timestamp;
 
@@ -52,9 +52,9 @@ pub(super) fn base_field(start: &FormStart) -> AnyView {
     view! { <input type="hidden" name=BASE value=base.to_string() autocomplete="off" /> }.into_any()
 }
 
-/// Where the browser shows the version of the draft that another tab saved.
-pub(super) fn other_version() -> AnyView {
-    view! { <div id=OTHER_VERSION.name() class="contents"></div> }.into_any()
+/// Where the browser shows the version of the draft in `field` that another tab saved.
+pub(super) fn other_version(field: Id) -> AnyView {
+    view! { <div id=other_version_of(field.name()) class="contents"></div> }.into_any()
 }
 
 /// The field. Its text is escaped.
@@ -102,8 +102,11 @@ pub(super) fn send_buttons(
     .into_any()
 }
 
-/// The checkbox to queue the prompt, shown while the hourly budget has no room.
-pub(super) fn queue_choice(left: Option<Meter>) -> AnyView {
+/// The checkbox to queue the prompt, shown while the hourly budget has no room. After a refusal for lack of budget, a button does the same.
+pub(super) fn queue_choice(left: Option<Meter>, refused: Option<ErrorCode>) -> AnyView {
+    if refused == Some(ErrorCode::BudgetSpent) {
+        return ().into_any();
+    }
     let has_room = left.is_none_or(|meter| meter.left() > 0);
     view! {
         <label id=QUEUE_CHOICE.name() class="choice" hidden=has_room>

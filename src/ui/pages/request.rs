@@ -83,6 +83,15 @@ pub(super) fn person() -> String {
     use_context::<PersonId>().map(|PersonId(id)| id).unwrap_or_default()
 }
 
+/// An open page fetches itself again; the router provides it then.
+#[derive(Clone)]
+pub struct Refresh;
+
+/// Whether an open page fetches itself again, with what somebody has typed into it. Call it before the first await.
+pub(super) fn is_refresh() -> bool {
+    use_context::<Refresh>().is_some()
+}
+
 /// The signed-in person. The pages that call this require a session.
 pub(super) fn session() -> CurrentSession {
     use_context().unwrap_or_else(|| CurrentSession {

@@ -22,8 +22,10 @@ use crate::ui::pages::api_reference::ApiReferenceText;
 
 use crate::ui::pages::frame::HasReviews;
 use crate::ui::pages::login::{AcceptsPasskeys, Provider};
+use crate::ui::pages::request::Refresh;
 use crate::ui::pages::set_up::StoredLink;
 use model::flash::PendingFlash;
+use model::headers::REFRESH_HEADER;
 use model::links;
 use service::auth::single_sign_on::SingleSignOn;
 use service::caller::Caller;
@@ -78,6 +80,9 @@ pub(super) fn context(state: &AppState) -> impl Fn() + Clone + Send + Sync + 'st
             }
             if parts.uri.path() == links::API_REFERENCE {
                 provide_context(ApiReferenceText(web::http::reference(state.public_url.origin())));
+            }
+            if parts.headers.contains_key(REFRESH_HEADER) {
+                provide_context(Refresh);
             }
             if let Some(pending) = parts.extensions.get::<PendingFlash>() {
                 provide_context(pending.clone());

@@ -20,6 +20,11 @@ pub fn came_by_link() -> bool {
     navigation("type").as_deref() == Some("navigate") && document().referrer().starts_with(&(origin() + "/"))
 }
 
+/// Whether the page was loaded again, or back or forward led here.
+pub fn came_again() -> bool {
+    came_by_history() || navigation("type").as_deref() == Some("reload")
+}
+
 /// Whether back or forward led here.
 pub fn came_by_history() -> bool {
     navigation("type").as_deref() == Some("back_forward")

@@ -73,6 +73,16 @@ pub fn toggle(element: &Element, name: &str, is_set: bool) {
     set(element, name, is_set.then_some(""));
 }
 
+/// Marks an element as busy for screen readers and styles, or no longer.
+pub fn set_busy(element: &Element, is_busy: bool) {
+    set(element, "aria-busy", is_busy.then_some("true"));
+}
+
+/// Opens or closes details.
+pub fn set_open(details: &Element, is_open: bool) {
+    toggle(details, "open", is_open);
+}
+
 /// `text` in lower case. Uses the browser's tables, because those of Rust add several KB.
 pub fn lowercase(text: &str) -> String {
     JsString::from(text).to_lower_case().into()
@@ -222,7 +232,8 @@ pub fn fields_with(
     if let Some(button) = pressed
         && let (Some(name), Some(value)) = (button.get_attribute("name"), button.get_attribute("value"))
     {
-        fields.append_with_str(&name, &value).ok()?;
+        // A checkbox may have the same name.
+        fields.set_with_str(&name, &value).ok()?;
     }
     encoded(&fields)
 }
@@ -240,6 +251,12 @@ fn encoded(fields: &FormData) -> Option<String> {
 pub fn value_of(form: &HtmlFormElement, name: &str) -> String {
     let fields = FormData::new_with_form(form).ok();
     fields.and_then(|fields| fields.get(name).as_string()).unwrap_or_default()
+}
+
+/// The value of the field with this id.
+pub fn value(id: &str) -> String {
+    let value = by_id(id).and_then(|field| Reflect::get(&field, &"value".into()).ok());
+    value.and_then(|value| value.as_string()).unwrap_or_default()
 }
 
 /// The decoded value of the field `name` in a query.

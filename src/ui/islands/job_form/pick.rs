@@ -10,13 +10,14 @@ use leptos::web_sys::{Document, Element, Event, HtmlInputElement};
 use send_wrapper::SendWrapper;
 
 use super::VALUE_PREFIX;
-use crate::ui::islands::prompt_form::{PromptForm, Values};
+use crate::ui::islands::prompt_form::PromptForm;
 use crate::ui::islands::{browser, morph};
 use crate::ui::marks::{
     FILL, FILLING, PICK_PREFIX, PICKS, TEMPLATE, TEMPLATE_CONFIRMATION, TEMPLATE_FIELD, TEMPLATE_NAME,
     TEMPLATE_TEXT,
 };
 use model::batch::PAGE;
+use model::error::ErrorCode;
 use model::page_path;
 use model::template::Slots;
 
@@ -56,11 +57,12 @@ impl Pick {
     /// Writes values into the prompt that were typed before this part was there.
     fn apply_typed_values(self) {
         let before = self.form.text.get_untracked();
-        for field in fields().iter().filter(|field| field.value() != field.default_value()) {
+        for field in fields().iter().filter(|field| is_changed(field)) {
             self.write(field);
         }
-        let is_same = self.form.text.with_untracked(|text| *text == before);
-        self.form.values.set_value(if is_same { Values::None } else { Values::Applied });
+        if self.form.is_being_sent() && self.form.text.with_untracked(|text| *text != before) {
+            self.form.applied_to.set_value(Some(before));
+        }
     }
 
     fn listen(self) {
@@ -101,6 +103,9 @@ impl Pick {
                 });
             }
             Ok(page) => self.apply(&page, ""),
+            Err(error) if matches!(error.code, ErrorCode::Unreachable | ErrorCode::Conflict) => {
+                self.form.show_problem(Some(&error));
+            }
             // Navigate, as without JavaScript; the draft stays in this browser.
             Err(_) => browser::go(&url),
         }
@@ -143,6 +148,7 @@ impl Pick {
 
     /// Shows the template of `page`, and puts its text after `before` into the prompt.
     fn apply(self, page: &Document, before: &str) {
+        let has_values = fields().iter().any(is_changed);
         for id in [PICKS, FILLING] {
             if let (Some(old), Some(new)) = (id.element(), page.get_element_by_id(id.name())) {
                 morph::morph(&old, &new, &mut Vec::new());
@@ -155,8 +161,8 @@ impl Pick {
         self.slots.set_value(filled);
         let is_own = self.has_own_text();
         self.last.set_value(if before.is_empty() { text.clone() } else { String::new() });
-        // *Undo* restores the user's own text.
-        if is_own {
+        // *Undo* restores the user's own text, and what was written into the fields.
+        if is_own || has_values {
             self.form.fill(&text, &template);
         } else {
             self.form.preview(&text, &template);
@@ -250,6 +256,11 @@ fn page_of(value: impl Fn(&HtmlInputElement) -> String) -> String {
 fn fields() -> Vec<HtmlInputElement> {
     let found = FILL.element().map(|fill| browser::all_in(&fill, ".field")).unwrap_or_default();
     found.into_iter().filter_map(|field| field.dyn_into().ok()).collect()
+}
+
+/// Whether the user changed the value that the server rendered.
+fn is_changed(field: &HtmlInputElement) -> bool {
+    field.value() != field.default_value()
 }
 
 /// The name of the placeholder of a field.

@@ -4,14 +4,14 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
 
-use super::copy::LocalCopy;
+use super::copy::{CopyState, LocalCopy};
 use super::{BASE, FORM, FormStart, PrefilledText, PromptForm, StoredIn, Version};
 use crate::ui::islands::browser;
 use api::jobs::SaveDraft;
 use model::draft::SavedDraft;
 
 /// Prefix of the drafts' keys in the browser's storage.
-const PREFIX: &str = "docket.draft/";
+pub const PREFIX: &str = "docket.draft/";
 
 /// Pause in typing before the text is saved on the server, in milliseconds.
 const PAUSE: u32 = 1_000;
@@ -23,28 +23,36 @@ pub fn forget_all() {
 
 impl PromptForm {
     /// Restores this browser's copy, unless the user typed before hydration or the page's own text takes precedence; then
-    /// *Undo* restores it.
-    pub(super) fn restore(self) {
-        let Some(field) = self.text_field() else { return };
+    /// *Undo* restores it. Nothing is restored under a click: `is_used` if the shown text is sent, replaced or discarded now.
+    pub(super) fn restore(self, is_used: bool) {
+        let Some(field) = self.text_field().filter(|_| !self.known.with_value(|known| known.is_restored))
+        else {
+            return;
+        };
+        self.known.update_value(|known| known.is_restored = true);
         let rendered = field.default_value().unwrap_or_default();
-        let is_typed = field.value() != rendered;
+        let pages = self.pages_field();
+        let is_typed = field.value() != rendered
+            || pages.as_ref().is_some_and(|pages| pages.value() != pages.default_value());
         self.text.set(field.value());
-        self.pages.set(self.pages_field().map(|pages| pages.value()).unwrap_or_default());
+        self.pages.set(pages.map(|pages| pages.value()).unwrap_or_default());
         self.restore_replaced();
+        let is_own = self.take_own_mark();
         if let Some(copy) = self.newest() {
-            // Another tab may still be writing under its intent.
-            if browser::stored_for_tab(&self.tab_key()).as_ref() == Some(&copy.intent) {
-                self.known.update_value(|known| known.before.clone_from(&copy.intent));
-            }
             let goes_first = self.start.with_value(|start| start.goes_first) && !rendered.is_empty();
-            if !is_typed && !goes_first {
+            // A page that is loaded again shows what was written in it.
+            let goes_first = goes_first && !(is_own == Some(copy.intent.clone()) && browser::came_again());
+            if !is_typed && !is_used && !goes_first {
+                // Another tab may still be writing under its intent.
+                if is_own.as_ref() == Some(&copy.intent) {
+                    self.known.update_value(|known| known.before.clone_from(&copy.intent));
+                }
                 self.use_copy(&copy);
-            } else if !copy.on_server && copy.text != field.value() {
-                let LocalCopy { text, template, .. } = copy;
-                self.set_replaced(Some(Version { text, template, ..Version::default() }));
+            } else if copy.text != field.value() && !copy.text.is_empty() {
+                let LocalCopy { text, pages, template, .. } = copy;
+                self.set_replaced(Some(Version { text, pages, template, is_discarded: false }));
             }
         }
-        self.known.update_value(|known| known.is_restored = true);
         if is_typed {
             self.store_edit();
         }
@@ -59,8 +67,16 @@ impl PromptForm {
         }
         self.template.set(copy.template.clone());
         self.known.update_value(|known| known.base = copy.base);
-        self.stored_in.set(if copy.on_server { StoredIn::OnServer } else { StoredIn::Here });
-        self.save();
+        self.stored_in.set(match copy.state {
+            CopyState::Saved => StoredIn::OnServer,
+            CopyState::Typed | CopyState::Posted => StoredIn::Here,
+        });
+        // The server may have processed it: the same intent starts nothing twice.
+        if copy.state == CopyState::Posted {
+            self.intent.set(copy.intent.clone());
+        } else {
+            self.save();
+        }
     }
 
     /// This browser's copy, if it is newer than the server's; an older one is removed.
@@ -88,14 +104,15 @@ impl PromptForm {
     /// Stores the edit in this browser at once, and on the server after a pause.
     pub(super) fn store_edit(self) {
         if let Some(LocalCopy { text, pages, template, .. }) = self.other_tabs_copy() {
-            self.show_other(Version { text, pages, template }, None);
+            self.show_other(Version { text, pages, template, is_discarded: false }, None);
         }
-        let is_empty = self.text.with_untracked(String::is_empty);
+        let (text, pages) = self.written();
+        let is_empty = text.is_empty() && pages.is_empty();
         self.stored_in.set(if is_empty { StoredIn::Nowhere } else { StoredIn::Here });
-        if is_empty {
+        if text.is_empty() {
             self.template.set(String::new());
         }
-        self.store(false);
+        self.store(CopyState::Typed);
         self.hide_warning();
         let edit = self.edit();
         browser::after(PAUSE, move || {
@@ -108,13 +125,22 @@ impl PromptForm {
 
     /// Deletes the draft everywhere. The field returns to its content without a draft.
     pub(super) fn discard(self) {
+        self.restore(true);
         let PrefilledText { text, template } = self.start.with_value(|start| start.prefill.clone());
         self.fill(&text, &template);
+        self.replaced.update(|replaced| {
+            if let Some(replaced) = replaced {
+                replaced.is_discarded = true;
+            }
+        });
         self.edit();
         self.stored_in.set(StoredIn::Nowhere);
         self.known.update_value(|known| known.is_discarded = true);
-        browser::store(&self.storage_key(), "");
+        self.remove_copy("");
         self.upload(String::new());
+        if let Some(beside) = self.beside.get_value() {
+            beside.discard();
+        }
     }
 
     /// Saves the text on the server if it is not there yet.
@@ -131,6 +157,10 @@ impl PromptForm {
     }
 
     pub(super) fn upload(self, text: String) {
+        // Such a text has no draft on the server.
+        if self.start.with_value(|start| start.most == 0) {
+            return;
+        }
         let edit = self.edits.get_value();
         self.known.update_value(|known| known.may_be_on_server = !text.is_empty());
         let fields = self.draft_fields(&text);
@@ -170,39 +200,82 @@ impl PromptForm {
         let is_stored = browser::stored(&self.storage_key()).is_some();
         if let Some(other) = saved.changed {
             let at = other.saved_at.as_millis();
-            let version = Version { text: other.text, pages: other.paths, template: other.template };
+            let version = Version {
+                text: other.text,
+                pages: other.paths,
+                template: other.template,
+                is_discarded: false,
+            };
             self.show_other(version, Some(at));
             self.known.update_value(|known| known.may_be_on_server = true);
             if is_stored {
-                self.store(false);
+                self.store(CopyState::Typed);
                 self.save();
             }
         } else if let Some(at) = saved.saved_at {
             self.known.update_value(|known| known.base = at.as_millis());
             if is_stored {
-                self.store(true);
+                self.store(CopyState::Saved);
             }
             self.stored_in.set(StoredIn::OnServer);
         }
     }
 
     /// Removes what was sent from the field and from this browser, and sets a new intent. The server deleted its draft. A text that was typed
-    /// meanwhile stays.
+    /// meanwhile stays, and one that was replaced by the sent text is the draft again.
     pub(super) fn forget_sent(self, sent: &str) {
         self.renew_intent();
         self.known.update_value(|known| {
             known.base = 0;
             known.may_be_on_server = false;
         });
+        self.other.set(None);
         if self.text.with_untracked(|text| text != sent && !text.is_empty()) {
             return self.store_edit();
         }
-        self.set_text("");
-        self.edit();
-        self.template.set(String::new());
+        let replaced = self.replaced.get_untracked();
         self.set_replaced(None);
-        self.stored_in.set(StoredIn::Nowhere);
-        browser::store(&self.storage_key(), "");
+        self.remove_copy(sent);
+        let Version { text, template, .. } =
+            replaced.filter(|kept| !kept.is_discarded && kept.text != sent).unwrap_or_default();
+        self.set_text(&text);
+        if text.is_empty() {
+            self.edit();
+            self.template.set(String::new());
+            self.stored_in.set(StoredIn::Nowhere);
+        } else {
+            self.template.set(template);
+            self.store_edit();
+        }
+    }
+
+    /// Removes this browser's copy, unless another tab wrote it with another text than `sent`.
+    fn remove_copy(self, sent: &str) {
+        let stored = browser::stored(&self.storage_key()).and_then(|stored| LocalCopy::read(&stored));
+        let is_own = stored.is_none_or(|copy| copy.text == sent || self.is_own(&copy));
+        if is_own {
+            browser::store(&self.storage_key(), "");
+        }
+    }
+
+    /// Whether this page wrote the copy.
+    pub(super) fn is_own(self, copy: &LocalCopy) -> bool {
+        let is_before = self.known.with_value(|known| copy.intent == known.before);
+        is_before || self.intent.with_untracked(|intent| copy.intent == *intent)
+    }
+
+    /// Marks the copy as this tab's own, for the page that is loaded next in it. A copy of the tab has no mark, because this page is still open.
+    pub(super) fn mark_as_own(self) {
+        if browser::stored(&self.storage_key()).is_some() {
+            browser::store_for_tab(&self.tab_key(), &self.intent.get_untracked());
+        }
+    }
+
+    /// The intent under which this tab stored the copy before.
+    pub(super) fn take_own_mark(self) -> Option<String> {
+        let intent = browser::stored_for_tab(&self.tab_key());
+        browser::store_for_tab(&self.tab_key(), "");
+        intent
     }
 
     /// Sets a new intent: the next text is a new prompt.
@@ -222,16 +295,15 @@ impl PromptForm {
         self.edits.try_get_value() == Some(edit)
     }
 
-    /// Stores the current text in this browser. `on_server`: whether the server has it.
-    fn store(self, on_server: bool) {
+    /// Stores the current text in this browser.
+    pub(super) fn store(self, state: CopyState) {
         let (text, pages) = self.written();
-        if text.is_empty() {
-            return browser::store(&self.storage_key(), "");
+        if text.is_empty() && pages.is_empty() {
+            return self.remove_copy("");
         }
         let (template, intent) = (self.template.get_untracked(), self.intent.get_untracked());
         let base = self.known.with_value(|known| known.base);
-        browser::store_for_tab(&self.tab_key(), &intent);
-        let copy = LocalCopy { base, on_server, template, intent, pages, text };
+        let copy = LocalCopy { base, state, template, intent, pages, text };
         browser::store(&self.storage_key(), &copy.to_string());
     }
 

@@ -25,8 +25,8 @@ pub fn DraftNotes(is_draft: bool) -> impl IntoView {
     let count = move || form.map(PromptForm::count).unwrap_or_default();
     let is_over = move || form.is_some_and(PromptForm::is_over).then_some("true");
     let saved = move || form.map_or(if is_draft { SAVED } else { "" }, PromptForm::saved_note);
-    let cannot_discard = move || form.map_or(!is_draft, |form| form.stored_in.get() == StoredIn::Nowhere);
-    let cannot_undo = move || form.is_none_or(|form| form.replaced.read().is_none());
+    let cannot_discard = move || !form.map_or(is_draft, PromptForm::is_stored);
+    let cannot_undo = move || !form.is_some_and(PromptForm::can_undo);
     let discard = move |event: MouseEvent| {
         if let Some(form) = form.filter(|_| browser::IS_HERE) {
             event.prevent_default();
@@ -65,6 +65,11 @@ impl PromptForm {
     fn is_over(self) -> bool {
         let (length, most) = self.length();
         most > 0 && length > most
+    }
+
+    /// Whether a draft is stored, of this form or of the one beside it.
+    fn is_stored(self) -> bool {
+        self.stored_in.get() != StoredIn::Nowhere || self.beside.get_value().is_some_and(Self::is_stored)
     }
 
     fn count(self) -> String {

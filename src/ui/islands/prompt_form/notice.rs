@@ -10,7 +10,11 @@ use leptos::web_sys::HtmlElement;
 use super::{PromptForm, Version};
 use crate::ui::islands::browser;
 use crate::ui::islands::browser::on_demand::{self, Loading};
-use crate::ui::marks::OTHER_VERSION;
+
+/// The id of the element in which another version of the text in a field is shown.
+pub fn other_version_of(field: &str) -> String {
+    ["other-", field].concat()
+}
 
 /// Shows the notice as soon as there is another version and the part is there.
 pub(super) fn show_when_needed(form: PromptForm) {
@@ -20,7 +24,8 @@ pub(super) fn show_when_needed(form: PromptForm) {
             return;
         }
         on_demand::load();
-        let place = OTHER_VERSION.element().and_then(|place| place.dyn_into::<HtmlElement>().ok());
+        let place = browser::by_id(&other_version_of(form.field));
+        let place = place.and_then(|place| place.dyn_into::<HtmlElement>().ok());
         if let Some(place) = place.filter(|_| on_demand::loading() == Loading::Done) {
             is_shown.set_value(true);
             spawn_local(async move {

@@ -4,7 +4,8 @@
 use leptos::prelude::*;
 use leptos::web_sys::{HtmlElement, SubmitEvent};
 
-use super::{BASE, FORM, PromptForm, Written};
+use super::copy::CopyState;
+use super::{BASE, FORM, PromptForm, StoredIn, Written};
 use crate::ui::islands::browser;
 use crate::ui::islands::live::forms;
 use model::error::{AppError, ErrorCode};
@@ -41,6 +42,7 @@ impl PromptForm {
         if self.is_pending.get_untracked() {
             return None;
         }
+        self.restore(true);
         if is_anyway(pressed.as_ref()) {
             let text = self.text.get_untracked();
             self.known.update_value(|known| known.confirmed = text);
@@ -69,10 +71,14 @@ impl PromptForm {
         browser::fields_with(&form, pressed, &given)
     }
 
+    pub fn is_being_sent(self) -> bool {
+        self.is_pending.get_untracked()
+    }
+
     fn set_pending(self, is_pending: bool) {
         self.is_pending.set(is_pending);
         if let Some(form) = self.form() {
-            browser::set(&form, "aria-busy", is_pending.then_some("true"));
+            browser::set_busy(&form, is_pending);
         }
     }
 
@@ -143,6 +149,9 @@ impl Attempt {
             self.end(None);
             return None;
         }
+        if form.written() == self.written && form.other_tabs_copy().is_none() {
+            form.store(CopyState::Posted);
+        }
         let reply = browser::post_raw(path, &self.fields).await;
         if form.is_gone() {
             return None;
@@ -171,10 +180,11 @@ impl PromptForm {
             self.renew_intent();
         }
         // The server saved the refused text as a draft.
-        if self.is_discarded() {
+        if self.is_discarded() && self.stored_in.get_untracked() == StoredIn::Nowhere {
             return self.upload(String::new());
         }
-        if error.code == ErrorCode::Unauthenticated {
+        // Without a response of the server, it may have processed the text.
+        if !matches!(error.code, ErrorCode::Unreachable | ErrorCode::Internal) {
             self.store_edit();
         }
         self.show_problem(Some(error));

@@ -9,11 +9,10 @@ use crate::ui::islands::browser;
 impl PromptForm {
     /// This browser's copy, if another tab wrote it since the page was opened. The caller is about to replace it.
     pub(super) fn other_tabs_copy(self) -> Option<LocalCopy> {
-        let (found, before) = self.known.with_value(|known| (known.found.clone(), known.before.clone()));
+        let found = self.known.with_value(|known| known.found.clone());
         let stored = browser::stored(&self.storage_key()).filter(|stored| *stored != found)?;
-        let copy = LocalCopy::read(&stored)?;
-        let is_own = copy.intent == self.intent.get_untracked() || copy.intent == before;
-        (!is_own && self.text.with_untracked(|text| copy.text != *text)).then_some(copy)
+        let copy = LocalCopy::read(&stored).filter(|copy| !self.is_own(copy))?;
+        self.text.with_untracked(|text| copy.text != *text).then_some(copy)
     }
 
     /// Shows another version of this draft, which the server saved at `saved_at`. The text of a new job becomes a separate
@@ -35,9 +34,7 @@ impl PromptForm {
             browser::store(&self.storage_key(), "");
         }
         let key = browser::random_id();
-        let here = browser::here();
-        let path = here.split('?').next().unwrap_or_default();
-        browser::replace_url(&[path, "?draft=", &key].concat());
+        browser::replace_url(&with_draft(&browser::here(), &key));
         self.known.update_value(|known| {
             known.key = key;
             known.base = 0;
@@ -50,37 +47,80 @@ impl PromptForm {
     pub(super) fn use_other(self) {
         let other = self.other.get_untracked();
         self.other.set(None);
-        if let Some(Version { text, template, .. }) = other {
-            self.fill(&text, &template);
+        if let Some(version) = other {
+            self.use_version(&version);
         }
     }
 
     /// Restores the discarded or replaced text. *Undo* can then restore the current text.
     pub(super) fn undo(self) {
-        if let Some(Version { text, template, .. }) = self.replaced.get_untracked() {
+        self.restore(true);
+        if let Some(version) = self.replaced.get_untracked() {
             self.set_replaced(None);
-            self.fill(&text, &template);
+            self.use_version(&version);
+        }
+        if let Some(beside) = self.beside.get_value() {
+            beside.undo();
+        }
+    }
+
+    /// Whether *Undo* restores a text, of this form or of the one beside it.
+    pub(super) fn can_undo(self) -> bool {
+        self.replaced.read().is_some() || self.beside.get_value().is_some_and(Self::can_undo)
+    }
+
+    fn use_version(self, Version { text, pages, template, .. }: &Version) {
+        let before = self.pages.get_untracked();
+        self.fill(text, template);
+        if self.is_new_job() {
+            self.replaced.update(|replaced| {
+                if let Some(replaced) = replaced {
+                    replaced.pages = before;
+                }
+            });
+            self.set_pages(pages);
+            self.store_edit();
         }
     }
 
     /// Sets the text that *Undo* restores. It survives a reload of this tab.
     pub(super) fn set_replaced(self, replaced: Option<Version>) {
-        let stored = replaced.as_ref().map(|version| [&version.template, "\n", &version.text].concat());
+        let stored = replaced
+            .as_ref()
+            .map(|version| [&version.template, "\n", &version.pages, "\n", &version.text].concat());
         browser::store_for_tab(&self.undo_key(), &stored.unwrap_or_default());
         self.replaced.set(replaced);
     }
 
     pub(super) fn restore_replaced(self) {
         let stored = browser::stored_for_tab(&self.undo_key()).unwrap_or_default();
-        let replaced = stored.split_once('\n').map(|(template, text)| Version {
-            text: text.to_owned(),
-            template: template.to_owned(),
-            ..Version::default()
-        });
-        self.replaced.set(replaced);
+        let mut parts = stored.splitn(3, '\n').map(str::to_owned);
+        if let (Some(template), Some(pages), Some(text)) = (parts.next(), parts.next(), parts.next()) {
+            self.replaced.set(Some(Version { text, pages, template, is_discarded: false }));
+        }
     }
 
     fn undo_key(self) -> String {
         self.storage_key() + "/undo"
+    }
+}
+
+/// The URL `here` of the form, for the draft with this key.
+fn with_draft(here: &str, key: &str) -> String {
+    let (path, query) = here.split_once('?').unwrap_or((here, ""));
+    let others = query.split('&').filter(|field| !field.is_empty() && !field.starts_with("draft="));
+    let draft = ["draft=", key].concat();
+    let fields: Vec<_> = others.chain([draft.as_str()]).collect();
+    [path, "?", &fields.join("&")].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_draft;
+
+    #[test]
+    fn another_draft_keeps_the_other_fields_of_the_url() {
+        assert_eq!(with_draft("/p/docs/jobs/new", "k"), "/p/docs/jobs/new?draft=k");
+        assert_eq!(with_draft("/new?from=1&draft=a&path=%2Fb", "k"), "/new?from=1&path=%2Fb&draft=k");
     }
 }

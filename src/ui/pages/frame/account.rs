@@ -22,8 +22,7 @@ pub(super) fn account(session: &CurrentSession) -> AnyView {
             </p>
             {themes()}
             <a class="quiet" href=links::HELP title="Help" aria-label="Help">{icon(icon::QUESTION)}</a>
-            // Posted by the browser: the next page shares no state with this one.
-            <form method="post" action=Logout::PATH id=SIGN_OUT.name() data-plain="">
+            <form method="post" action=Logout::PATH id=SIGN_OUT.name()>
                 {of_person()}
                 <button type="submit" class="quiet" title="Sign out">
                     {icon(icon::SIGN_OUT)} <span class="visually-hidden">"Sign out"</span>

@@ -1,4 +1,4 @@
-//! The key of a prefilled form for a new job: the same for the same values, so that each has its own draft.
+//! The key of a prefilled form: the same for the same values, so that each has its own draft.
 
 use sha2::{Digest, Sha256};
 
