@@ -164,7 +164,7 @@ test("days change in place, and Back undoes them", async ({ page }) => {
 });
 
 test("filter without a connection shows a message and keeps the figures", async ({ page, context, trouble }) => {
-  trouble.expects(/request failed: GET|Failed to load resource/);
+  trouble.expects(/request failed: (GET|POST)|Failed to load resource/);
   await open(page, LIVE);
   const before = await page.locator(".figures").textContent();
   await context.setOffline(true);

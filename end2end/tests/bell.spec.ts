@@ -52,3 +52,22 @@ test.describe("without JavaScript", () => {
     await expect(badge(since(page), job.id)).toBeVisible();
   });
 });
+
+test("Mark all as read removes the notice of older changes and the number", async ({ serve, visit }) => {
+  test.setTimeout(120_000);
+  // More than a page of them.
+  const count = 53;
+  const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "1000" } });
+  const page = await visit(docket, { storageState: docket.session });
+  const api = new Api(page.request, docket.url, PROJECT);
+  for (let number = 1; number <= count; number++) await api.start(`emulator:no-changes Check the links, ${number}`);
+  await open(page, at("/jobs"));
+  await expect(bell(page)).toHaveText(`${count}`, { timeout: 90_000 });
+  await open(page, at("/notifications"));
+  const older = page.getByText(/older changes are unread/);
+  await expect(older).toBeVisible();
+  await page.getByRole("button", { name: "Mark all as read" }).click();
+  await expect(page.getByText("Marked as read")).toBeAttached();
+  await expect(older).toHaveCount(0);
+  await expect(bell(page)).toHaveText("");
+});

@@ -72,3 +72,28 @@ test("Ctrl+Enter during a composition does not send", async ({ page }) => {
   await expect(page).toHaveURL(at("/jobs/new"));
   expect(posts).toBe(0);
 });
+
+test("text of dictation software starts no shortcut, and two quick keys do", async ({ page }) => {
+  await open(page, at("/jobs"));
+  for (const letter of "jack?") await press(page, { key: letter, code: `Key${letter.toUpperCase()}` });
+  await page.evaluate(() => new Promise((decided) => setTimeout(decided, 300)));
+  await expect(page).toHaveURL(at("/jobs"));
+  await expect(page.getByRole("dialog")).toBeHidden();
+  // Three different letters that arrive at once are a text, but not two.
+  await press(page, { key: "g", code: "KeyG" });
+  await press(page, { key: "t", code: "KeyT" });
+  await expect(page).toHaveURL(at("/templates"));
+});
+
+test("held key moves from row to row", async ({ page }) => {
+  await open(page, at("/jobs"));
+  const rows = page.getByRole("list", { name: "Jobs" }).locator(".job-title");
+  await page.keyboard.press("j");
+  await expect(rows.nth(0)).toBeFocused();
+  await page.keyboard.down("j");
+  await expect(rows.nth(1)).toBeFocused();
+  await page.keyboard.down("j");
+  await page.keyboard.down("j");
+  await expect(rows.nth(3)).toBeFocused();
+  await page.keyboard.up("j");
+});

@@ -188,3 +188,19 @@ test("palette closes by its button", async ({ page }) => {
   await palette.getByRole("button", { name: "Close" }).click();
   await expect(palette).toBeHidden();
 });
+
+test("palette closes by a click beside it, also in browsers that do not know closedby", async ({ page }) => {
+  await open(page, at("/jobs"));
+  const palette = page.getByRole("dialog", { name: "Command palette" });
+  for (const isKnown of [true, false]) {
+    if (!isKnown) await page.locator("dialog.palette").evaluate((dialog) => dialog.removeAttribute("closedby"));
+    await page.keyboard.press("Control+k");
+    await expect(palette.getByRole("combobox")).toBeFocused();
+    const box = await palette.boundingBox();
+    // On its edge it stays open.
+    await page.mouse.click((box?.x ?? 0) + 40, (box?.y ?? 0) + 3);
+    await expect(palette).toBeVisible();
+    await page.mouse.click(5, 5);
+    await expect(palette).toBeHidden();
+  }
+});

@@ -134,5 +134,20 @@ test("toast of a finished job is visible on a phone", async ({ page, api }) => {
   const link = toasts(page).getByRole("link");
   await expect(link).toBeVisible();
   await expect(link).toBeInViewport();
-  for (const stop of await toasts(page).locator("a[href], button").all()) await expect(stop).toBeInViewport();
+  for (const stop of await toasts(page).locator("a[href], button:not([hidden])").all()) await expect(stop).toBeInViewport();
+});
+
+test("dismissed toast gives the focus back", async ({ page }) => {
+  await open(page, "/account");
+  const before = page.getByRole("link", { name: "Help" });
+  await before.focus();
+  await showToast(page);
+  await showToast(page);
+  await toasts(page).first().getByRole("button", { name: "Dismiss" }).focus();
+  await page.keyboard.press("Enter");
+  await expect(toasts(page)).toHaveCount(1);
+  await expect(before).toBeFocused();
+  await toasts(page).getByRole("button", { name: "Dismiss" }).focus();
+  await page.keyboard.press("Enter");
+  await expect(before).toBeFocused();
 });

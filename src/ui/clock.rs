@@ -1,4 +1,4 @@
-//! The current time while rendering: the server's clock on the server, the browser's clock in the browser.
+//! The current time while rendering, by the server's clock.
 
 use model::day::Day;
 use model::time::Timestamp;
@@ -21,7 +21,7 @@ pub fn now() -> Timestamp {
 
 #[cfg(not(feature = "ssr"))]
 pub fn now() -> Timestamp {
-    crate::ui::islands::browser::now()
+    crate::ui::islands::browser::server_now()
 }
 
 /// The current UTC day.

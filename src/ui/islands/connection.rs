@@ -1,12 +1,12 @@
 //! A notice while the page cannot be kept current.
 
 use leptos::html;
-use leptos::mount::mount_to;
 use leptos::prelude::*;
 
 use crate::ui::components::icon::{self, icon};
 use crate::ui::islands::browser;
 use crate::ui::islands::live::LiveState;
+use crate::ui::islands::morph;
 use model::error::{AppError, ErrorCode};
 
 #[island]
@@ -16,7 +16,7 @@ pub fn ConnectionProblem() -> impl IntoView {
         let problem = live.problem;
         browser::effect(move || {
             if let Some(region) = region.get() {
-                mount_to(region.into(), move || move || problem.read().as_ref().map(notice)).forget();
+                morph::show_in(&region, || problem.get().as_ref().map(notice));
             }
         });
     }

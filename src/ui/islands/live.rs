@@ -9,6 +9,7 @@ mod ages;
 mod announce;
 mod focus;
 pub mod forms;
+mod kept;
 mod news;
 mod notifications;
 mod refresh;
@@ -111,7 +112,7 @@ pub fn Live(project: String, children: Children) -> impl IntoView {
 
 fn set_busy(element: Option<&Element>, is_busy: bool) {
     if let Some(element) = element {
-        browser::set(element, "aria-busy", is_busy.then_some("true"));
+        browser::set_busy(element, is_busy);
     }
 }
 
@@ -250,6 +251,8 @@ impl LiveState {
                     done(Ok(()));
                 }
                 Err(error) if error.code == ErrorCode::Unreachable => done(Err(error)),
+                // The page at the URL is another person's.
+                Err(error) if error.code == ErrorCode::Conflict => live.problem.set(Some(error)),
                 // The page itself shows the error.
                 Err(_) => browser::go(&here),
             }
@@ -264,6 +267,7 @@ impl LiveState {
         browser::after(0, ages::tick);
         browser::after(0, localized::page);
         forms::listen(self);
+        kept::listen(self);
         refresh::listen(self);
         focus::restore();
         let live = self.clone();
@@ -286,15 +290,11 @@ impl LiveState {
         }
     }
 
-    /// Shows a notice at once when the browser goes offline. Until it is online again, links do not leave the page: the browser
-    /// would show an error page and lose unsent text.
+    /// Asks the server when the browser goes offline, and shows a notice if it does not respond: a Docket on this machine does. Until the browser is
+    /// online again, links do not leave the page: the browser would show an error page and lose unsent text.
     fn watch_connection(&self) {
         let live = self.clone();
-        browser::on_window::<Event>("offline", move |_| {
-            live.problem.set(Some(AppError::unreachable()));
-            // A Docket on this machine still responds, which removes the notice.
-            live.fetch_statuses();
-        });
+        browser::on_window::<Event>("offline", move |_| live.ask());
         let live = self.clone();
         browser::on_window::<Event>("online", move |_| {
             live.connected();
@@ -303,7 +303,6 @@ impl LiveState {
         let live = self.clone();
         browser::on_window("click", move |event: MouseEvent| {
             let link = browser::target(&event, "a[href]:not([download], [href^='#'])");
-            // A Docket on this machine is reached without a network.
             let is_offline = !browser::is_online() && live.problem.read_untracked().is_some();
             if link.is_some() && browser::is_plain(&event) && is_offline {
                 event.prevent_default();
@@ -315,7 +314,7 @@ impl LiveState {
             }
         });
         if !browser::is_online() {
-            self.problem.set(Some(AppError::unreachable()));
+            self.ask();
         }
     }
 
@@ -352,14 +351,15 @@ impl LiveState {
         if !is_hidden && regions.every.is_some_and(is_due) {
             refresh::refresh(self, Reason::Time);
         }
+        let is_problem = self.problem.read_untracked().is_some();
         let wait = match is_hidden {
             true => WHILE_HIDDEN,
-            false if self.problem.read_untracked().is_some() => WHILE_STILL,
+            false if is_problem => WHILE_STILL,
             false if regions.follows || self.jobs.any_may_change() => WHILE_CHANGING,
             false => WHILE_STILL,
         };
         if is_past(requested_at, wait) {
-            self.fetch_statuses();
+            if is_problem { self.ask() } else { self.fetch_statuses() }
         }
     }
 
@@ -379,8 +379,14 @@ impl LiveState {
     /// Polls the states of all watched jobs and announces changes.
     fn fetch_statuses(&self) {
         self.search();
-        let Pace { is_fetching, regions, .. } = self.pace.get_value();
-        if is_fetching || (self.jobs.is_empty() && !regions.follows) {
+        if !self.jobs.is_empty() || self.pace.with_value(|pace| pace.regions.follows) {
+            self.ask();
+        }
+    }
+
+    /// Asks the server for the states of all watched jobs, which may be none.
+    fn ask(&self) {
+        if self.pace.with_value(|pace| pace.is_fetching) {
             return;
         }
         self.pace.update_value(|pace| {
@@ -404,6 +410,10 @@ impl LiveState {
                     }
                     announce::announce(&live, changes.finished);
                     statuses::store(&live);
+                }
+                // Without a project there are no jobs to know about: the server responds, and that is what was asked.
+                Err(error) if live.project.is_empty() && error.code != ErrorCode::Unreachable => {
+                    live.connected()
                 }
                 Err(error) => live.problem.set(Some(error)),
             }

@@ -18,7 +18,7 @@ pub fn Menus() -> impl IntoView {
         browser::on_window("click", |event: MouseEvent| {
             let inside = browser::target(&event, OPEN);
             for menu in browser::all(OPEN).iter().filter(|menu| inside.as_ref() != Some(menu)) {
-                close(menu);
+                browser::set_open(menu, false);
             }
             if let Some(opened) = browser::target(&event, ".filter-menu > summary") {
                 browser::close_popovers(|popover| !popover.contains(Some(&opened)));
@@ -39,7 +39,7 @@ fn pressed(event: &browser::Key) {
     // As typed, not by its place on the keyboard: entries may begin with any letter.
     match (event.key().as_str(), menu) {
         ("Escape", Some(menu)) => {
-            close(&menu);
+            browser::set_open(&menu, false);
             focus(browser::find_in(&menu, "summary"));
             event.prevent_default();
         }
@@ -66,10 +66,6 @@ fn pressed(event: &browser::Key) {
         }
         _ => {}
     }
-}
-
-fn close(menu: &Element) {
-    browser::set(menu, "open", None);
 }
 
 /// The links that are not hidden by the field.

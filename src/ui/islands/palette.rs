@@ -37,27 +37,29 @@ pub fn Palette(project: String, may_start: bool, is_admin: bool) -> impl IntoVie
     let has_failed = move || matches!(on_demand::loading(), Loading::Failed { .. });
     view! {
         <dialog node_ref=dialog class="dialog palette" aria-label="Command palette" closedby="any">
-            <input
-                node_ref=field
-                class="field"
-                type="text"
-                role="combobox"
-                aria-label="Command or destination"
-                aria-expanded=move || if is_complete.get() { "true" } else { "false" }
-                aria-controls=move || is_complete.get().then_some(options::LIST)
-                aria-autocomplete="list"
-                placeholder="Search pages, jobs, templates and actions"
-                maxlength="200"
-                autocomplete="off"
-                autocapitalize="none"
-                spellcheck="false"
-                prop:value=typed
-                on:input:target=move |event| typed.set(event.target().value())
-            />
-            <div node_ref=rest class="contents"></div>
-            <p class="palette-none" role="status" hidden=is_complete>
-                {move || if has_failed() { NOT_LOADED } else { "Loading…" }}
-            </p>
+            // It fills the dialog, so that a click on the dialog itself is one beside it.
+            <div class="pad">
+                <input
+                    node_ref=field
+                    class="field"
+                    type="text"
+                    role="combobox"
+                    aria-label="Command or destination"
+                    aria-expanded="false"
+                    aria-autocomplete="list"
+                    placeholder="Search pages, jobs, templates and actions"
+                    maxlength="200"
+                    autocomplete="off"
+                    autocapitalize="none"
+                    spellcheck="false"
+                    prop:value=typed
+                    on:input:target=move |event| typed.set(event.target().value())
+                />
+                <div node_ref=rest class="contents"></div>
+                <p class="palette-none" role="status" hidden=is_complete>
+                    {move || if has_failed() { NOT_LOADED } else { "Loading…" }}
+                </p>
+            </div>
         </dialog>
     }
 }
@@ -93,13 +95,19 @@ fn listen(palette: OpenPalette, reach: Reach) {
         }
     });
     browser::on_window("click", move |event: Event| {
-        if browser::target(&event, "[data-button=palette]").is_some() {
+        if browser::target(&event, "[data-button=palette]").is_some() || palette.is_beside(&event) {
             palette.toggle();
         }
     });
 }
 
 impl OpenPalette {
+    /// Whether a click is beside the open dialog, on its backdrop. Safari does not know `closedby`.
+    fn is_beside(self, event: &Event) -> bool {
+        let dialog = self.dialog.get_untracked().filter(|dialog| dialog.open());
+        dialog.is_some_and(|dialog| event.target() == Some(dialog.into()))
+    }
+
     fn toggle(self) {
         let Some(dialog) = self.dialog.get_untracked() else { return };
         if dialog.open() {

@@ -1,6 +1,6 @@
-//! Scripts the DOM: keyboard shortcuts and the dialog that lists them. They are ignored while an input has the focus, and if the
-//! person has switched them off (WCAG 2.1.4). Rows are the `li`
-//! or `tr` around an element that [`ROW_TARGET`] matches.
+//! Scripts the DOM: keyboard shortcuts and the dialog that lists them. They are ignored while an input has the focus, in a text that
+//! dictation software sends, and if the person has switched them off (WCAG 2.1.4). Rows are the `li` or `tr` around an element that [`ROW_TARGET`]
+//! matches.
 
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
@@ -10,6 +10,9 @@ use crate::ui::components::row_target::ROW_TARGET;
 use crate::ui::islands::browser;
 use crate::ui::marks::SHORTCUT_LIST;
 use model::links;
+
+/// Keys that follow within this time, in milliseconds, arrive at once: nobody types so fast.
+const BURST: u32 = 40;
 
 /// A fragment in the URL that focuses the search field of the new page.
 const SEARCH: &str = "#search";
@@ -24,7 +27,10 @@ pub fn Shortcuts(project: String, may_start: bool, children: Children) -> impl I
 }
 
 fn listen(project: String, may_start: bool) {
-    let after_g = RwSignal::new(false);
+    let keys = StoredValue::new(String::new());
+    let after_g = StoredValue::new(false);
+    let edits = browser::Edits::default();
+    let scope = StoredValue::new((project, may_start));
     browser::on_key(&window(), move |event| {
         if event.default_prevented()
             || event.ctrl_key()
@@ -35,26 +41,41 @@ fn listen(project: String, may_start: bool) {
         {
             return;
         }
-        let after = after_g.get_untracked();
-        after_g.set(event.name == "g");
-        let has_project = !project.is_empty();
-        let target = match (after && has_project, event.name.as_str()) {
-            (true, "j") => links::jobs(&project),
-            (true, "a") => links::analytics(&project),
-            (true, "t") => links::templates(&project),
-            (true, "o") => links::overview(&project),
-            (false, "c") if may_start && has_project => links::new_job(&project, "", ""),
-            (false, "/") if search().is_none() && has_project => links::jobs(&project) + SEARCH,
-            (false, key) => return act(key, event),
-            _ => return,
-        };
-        event.prevent_default();
-        browser::go(&target);
+        if event.name.chars().count() != 1 {
+            return after_g.set_value(false);
+        }
+        // Firefox would open its own search.
+        if event.name == "/" {
+            event.prevent_default();
+        }
+        if event.repeat() {
+            return act(&scope.get_value(), false, &event.name);
+        }
+        keys.update_value(|keys| keys.push_str(&event.name));
+        edits.after_pause(BURST, move |_| {
+            let pressed = keys.try_update_value(std::mem::take).unwrap_or_default();
+            if is_text(&pressed) {
+                return after_g.set_value(false);
+            }
+            for key in pressed.chars() {
+                let key = key.to_string();
+                let is_after_g = after_g.get_value();
+                after_g.set_value(key == "g");
+                act(&scope.get_value(), is_after_g, &key);
+            }
+        });
     });
     if browser::fragment() == SEARCH {
         browser::forget_fragment();
         focus(search());
     }
+}
+
+/// Whether dictation software sent `keys`, which arrived at once: a text has several letters, and not always the same.
+fn is_text(keys: &str) -> bool {
+    let mut letters = keys.chars();
+    let first = letters.next();
+    keys.chars().count() > 2 && letters.any(|letter| Some(letter) != first)
 }
 
 pub(super) fn open_help() {
@@ -64,17 +85,24 @@ pub(super) fn open_help() {
     }
 }
 
-fn act(key: &str, event: &browser::Key) {
-    match key {
-        "?" => open_help(),
-        "." => browser::toggle_theme(),
-        "/" => focus(search()),
-        "j" => step(1),
-        "k" => step(-1),
-        "x" => choose(),
+fn act((project, may_start): &(String, bool), is_after_g: bool, key: &str) {
+    let has_project = !project.is_empty();
+    let target = match (is_after_g && has_project, key) {
+        (true, "j") => links::jobs(project),
+        (true, "a") => links::analytics(project),
+        (true, "t") => links::templates(project),
+        (true, "o") => links::overview(project),
+        (false, "c") if *may_start && has_project => links::new_job(project, "", ""),
+        (false, "/") if search().is_none() && has_project => links::jobs(project) + SEARCH,
+        (false, "/") => return focus(search()),
+        (false, "?") => return open_help(),
+        (false, ".") => return browser::toggle_theme(),
+        (false, "j") => return step(1),
+        (false, "k") => return step(-1),
+        (false, "x") => return choose(),
         _ => return,
-    }
-    event.prevent_default();
+    };
+    browser::go(&target);
 }
 
 fn search() -> Option<Element> {
@@ -124,5 +152,20 @@ fn row_of(element: &Element) -> Option<Element> {
 fn focus(element: Option<Element>) {
     if let Some(element) = element.and_then(|element| element.dyn_into::<HtmlElement>().ok()) {
         let _ = element.focus();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_letters_at_once_are_a_text() {
+        for text in ["jack", "the", "exit", "gja", "?jk"] {
+            assert!(is_text(text), "{text}");
+        }
+        for keys in ["", "j", "gj", "jx", "jjj", "kkkkkk"] {
+            assert!(!is_text(keys), "{keys}");
+        }
     }
 }

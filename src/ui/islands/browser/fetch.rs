@@ -5,35 +5,52 @@ use std::cell::Cell;
 use leptos::prelude::{document, window};
 use leptos::server_fn::redirect::REDIRECT_HEADER;
 use leptos::wasm_bindgen::{JsCast, JsValue};
-use leptos::web_sys::js_sys::{Function, Reflect};
+use leptos::web_sys::js_sys::{Date, Function, Reflect};
 use leptos::web_sys::{Document, DomParser, Headers, RequestInit, Response, SupportedType};
 use serde::de::DeserializeOwned;
 use wasm_bindgen_futures::JsFuture;
 
-use super::{Reply, find};
+use super::{Reply, find, now};
 use crate::ui::islands::json;
 use model::error::{AppError, ErrorCode};
 use model::headers::{
     OPENED_HEADER, PERSON_FIELD, PERSON_HEADER, REFRESH_HEADER, REVISION_HEADER, UNREAD_HEADER,
 };
+use model::time::Timestamp;
 
 /// Limit of the body of a `keepalive` request, in bytes.
 const LAST_BYTES: usize = 60_000;
 
-/// The status of a response to a page that was made for another person.
-const CONFLICT: u16 = 409;
-
 /// How long a request may take, in milliseconds. Without a limit, one that hangs after the computer slept would stop all polls.
 const DEADLINE: u32 = 60_000;
+
+/// The smallest difference of two clocks that counts, in milliseconds.
+const CLOCK_TOLERANCE: i64 = 5_000;
 
 thread_local! {
     /// Whether the page has made no request since it was opened.
     static IS_OPENED: Cell<bool> = const { Cell::new(true) };
+    /// How far the server's clock is ahead of the browser's, in milliseconds.
+    static AHEAD: Cell<i64> = const { Cell::new(0) };
 }
 
 /// The next request counts as use of the session: the page came back by the Back button, without a request of its own.
 pub fn count_as_opened() {
     IS_OPENED.set(true);
+}
+
+/// The time by the server's clock, as far as responses have told it: the browser's may be wrong.
+pub fn server_now() -> Timestamp {
+    Timestamp::from_millis(now().as_millis() + AHEAD.get())
+}
+
+/// Reads the server's clock. Its header has whole seconds, and the response was on its way: a small difference is none.
+fn read_clock(response: &Headers) {
+    let date = response.get("Date").ok().flatten().map_or(f64::NAN, |date| Date::parse(&date));
+    let ahead = date as i64 - now().as_millis();
+    if date.is_finite() && (ahead - AHEAD.get()).abs() > CLOCK_TOLERANCE {
+        AHEAD.set(ahead);
+    }
 }
 
 /// Posts url-encoded `fields` to the server function at `path` and decodes the response.
@@ -98,7 +115,7 @@ async fn page(url: &str, is_refresh: bool) -> Result<Document, AppError> {
     if response.redirected() {
         return Err(AppError::new(ErrorCode::Unauthenticated, ""));
     }
-    if response.status() == CONFLICT {
+    if matches!(response.headers().has(PERSON_HEADER), Ok(true)) {
         return Err(AppError::new(ErrorCode::Conflict, text));
     }
     if !response.ok() {
@@ -137,6 +154,7 @@ async fn fetched(url: &str, request: &RequestInit) -> Result<(Response, String),
     }
     let response = JsFuture::from(window().fetch_with_str_and_init(url, request)).await?;
     let response: Response = response.unchecked_into();
+    read_clock(&response.headers());
     let text = JsFuture::from(response.text()?).await?.as_string().unwrap_or_default();
     Ok((response, text))
 }

@@ -9,7 +9,7 @@ use model::time::Timestamp;
 
 /// Updates every time on the page.
 pub(super) fn tick() {
-    let now = browser::now();
+    let now = browser::server_now();
     for time in browser::all(&[&TIME.selector(), ", ", SHORT].concat()) {
         let Some(at) = time.get_attribute("datetime").and_then(|at| at.parse::<Timestamp>().ok()) else {
             continue;

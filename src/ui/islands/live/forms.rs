@@ -2,6 +2,7 @@
 //!
 //! - An error is shown above the form, which keeps its values.
 //! - A redirect is followed; after any other response the page is refreshed.
+//! - The form is emptied, unless it was changed while it was posted.
 //! - `data-done` on the form or the pressed button is the text of a toast. With `data-undo`, the path of an endpoint, the toast
 //!   counts the jobs in the response ("2 jobs archived") and offers to undo.
 //!
@@ -12,12 +13,14 @@ use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, HtmlElement, HtmlFormElement, SubmitEvent};
 
-use super::LiveState;
+use super::{LiveState, kept};
 use crate::ui::charts::number::counted;
 use crate::ui::components::notice;
 use crate::ui::islands::morph::{self, PROBLEM};
+use crate::ui::islands::selection::bulk;
 use crate::ui::islands::toasts::Undo;
-use crate::ui::islands::{browser, json};
+use crate::ui::islands::{browser, json, prompt_form};
+use crate::ui::marks::SIGN_OUT;
 use api::archive_and_tags::{ArchiveJobs, DismissJobs, TagJobs, UnarchiveJobs, UndismissJobs};
 use api::job_pages::AddPage;
 use model::error::{AppError, ErrorCode};
@@ -49,30 +52,50 @@ fn submitted(live: &LiveState, event: &SubmitEvent) {
         return;
     }
     let toast = attribute("data-done", "data-done").map(|done| (done, attribute("data-undo", "data-undo")));
-    browser::set(&form, "aria-busy", Some("true"));
-    let live = live.clone();
+    browser::set_busy(&form, true);
+    let (live, typed) = (live.clone(), browser::typed_fields(&form));
     spawn_local(async move {
         let reply = browser::post_raw(&action, &fields).await;
-        browser::set(&form, "aria-busy", None);
+        browser::set_busy(&form, false);
+        let has_session = |error: &AppError| error.code != ErrorCode::Unauthenticated;
+        // The next user of this browser must not read the drafts. They stay if the server does not respond.
+        if SIGN_OUT.is_of(&form) && !reply.result.as_ref().is_err_and(has_session) {
+            prompt_form::forget_all();
+        }
         match reply.result {
             Ok(text) => {
                 problem(&form, None);
+                // What was typed since then has not been processed.
+                let is_processed = browser::typed_fields(&form) == typed;
+                if is_processed {
+                    kept::forget(&form);
+                }
                 if let Some(path) = reply.redirect {
                     return browser::go(&path);
                 }
                 if let Some((done, undo)) = toast {
-                    show_done(&live, &form, &text, &done, undo);
+                    show_done(&live, &fields, &text, &done, undo);
                 }
-                // The form's input has been processed.
-                form.reset();
-                if let Ok(Some(details)) = form.closest("details") {
-                    browser::set(&details, "open", None);
+                match is_processed {
+                    true => end(&form),
+                    false => bulk::untick(&form, &fields),
                 }
                 live.refresh_now();
+            }
+            Err(error) if SIGN_OUT.is_of(&form) && has_session(&error) => {
+                live.toasts.warn(&["You are still signed in. ", &error.message].concat(), "", None);
             }
             Err(error) => refused(&form, &error),
         }
     });
+}
+
+/// Empties a form whose input has been processed, and closes the details around it.
+fn end(form: &HtmlFormElement) {
+    form.reset();
+    if let Ok(Some(details)) = form.closest("details") {
+        browser::set_open(&details, false);
+    }
 }
 
 /// Shows the error above `form`. Without a session it redirects to sign-in, which leads back here.
@@ -83,14 +106,14 @@ pub fn refused(form: &HtmlFormElement, error: &AppError) {
     problem(form, Some(error));
 }
 
-fn show_done(live: &LiveState, form: &HtmlFormElement, text: &str, done: &str, undo: Option<String>) {
+fn show_done(live: &LiveState, posted: &str, text: &str, done: &str, undo: Option<String>) {
     let Some(path) = undo else { return live.toasts.announce(done, "") };
     let Ok(BulkResult { jobs }) = json::from_str(text) else { return };
     if jobs.is_empty() {
         return live.toasts.show("Nothing to change", "", None);
     }
     let ids = jobs.iter().map(|job| job.as_str()).collect::<Vec<_>>().join(",");
-    let [tag, page] = ["tag", "path"].map(|name| browser::value_of(form, name));
+    let [tag, page] = ["tag", "path"].map(|name| browser::value_in(posted, name).unwrap_or_default());
     let fields =
         browser::fields_of(&[("project", live.project()), ("jobs", &ids), ("tag", &tag), ("path", &page)]);
     let count = counted(jobs.len() as u64, "job", "jobs");

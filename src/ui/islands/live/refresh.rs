@@ -187,7 +187,7 @@ pub(super) fn open(page: &Document) {
         let key = summary.get_attribute("data-key").unwrap_or_default();
         let shown = browser::find(&["details:not([open]) > summary[data-key=\"", &key, "\"]"].concat());
         if let Some(details) = shown.and_then(|summary| summary.parent_element()) {
-            browser::toggle(&details, "open", true);
+            browser::set_open(&details, true);
         }
     }
 }

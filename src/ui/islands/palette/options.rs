@@ -21,7 +21,7 @@ use model::error::AppError;
 use model::palette::Found;
 
 /// The id of the list.
-pub(super) const LIST: &str = "palette-options";
+const LIST: &str = "palette-options";
 
 /// How long typing has to pause before a request, in milliseconds.
 const PAUSE: u32 = 200;
@@ -82,7 +82,14 @@ fn options(parts: Parts) -> impl IntoView {
     let combobox = field.clone();
     browser::effect(move || {
         let chosen = chosen.get();
-        browser::set(&combobox, "aria-activedescendant", chosen.as_deref());
+        let states = [
+            ("aria-expanded", Some("true")),
+            ("aria-controls", Some(LIST)),
+            ("aria-activedescendant", chosen.as_deref()),
+        ];
+        for (name, value) in states {
+            browser::set(&combobox, name, value);
+        }
         if let Some(option) = chosen.and_then(|id| browser::by_id(&id)) {
             browser::show_nearest(&option);
         }
