@@ -26,6 +26,17 @@ async function activeJob(page: Page, api: Api): Promise<string> {
   return id;
 }
 
+/** Opens the first follow-up of a job to edit it again, beside a draft. */
+async function editFirst(page: Page, api: Api): Promise<void> {
+  const job = await activeJob(page, api);
+  await followUp(page).fill("The first one");
+  await page.getByRole("button", { name: "Send follow-up" }).click();
+  await expect(followUp(page)).toHaveValue("");
+  await followUp(page).fill("My own unsent draft");
+  await expect(saved(page)).toBeVisible();
+  await open(page, at(`/jobs/${job}?again=1`));
+}
+
 test("follow-up whose reply was lost is sent once, also after a reload", async ({ page, api, trouble }) => {
   trouble.expects(/ERR_FAILED/);
   const job = await activeJob(page, api);
@@ -91,13 +102,7 @@ test("text that is typed after a discard while sending survives the refusal", as
 });
 
 test("draft is kept when the text of an earlier follow-up is edited, and the edits too", async ({ page, api }) => {
-  const job = await activeJob(page, api);
-  await followUp(page).fill("The first one");
-  await page.getByRole("button", { name: "Send follow-up" }).click();
-  await expect(followUp(page)).toHaveValue("");
-  await followUp(page).fill("My own unsent draft");
-  await expect(saved(page)).toBeVisible();
-  await open(page, at(`/jobs/${job}?again=1`));
+  await editFirst(page, api);
   await expect(followUp(page)).toHaveValue("The first one");
   await undo(page).click();
   await expect(followUp(page)).toHaveValue("My own unsent draft");
@@ -110,13 +115,7 @@ test("draft is kept when the text of an earlier follow-up is edited, and the edi
 });
 
 test("draft that another text replaced returns when that one was sent", async ({ page, api }) => {
-  const job = await activeJob(page, api);
-  await followUp(page).fill("The first one");
-  await page.getByRole("button", { name: "Send follow-up" }).click();
-  await expect(followUp(page)).toHaveValue("");
-  await followUp(page).fill("My own unsent draft");
-  await expect(saved(page)).toBeVisible();
-  await open(page, at(`/jobs/${job}?again=1`));
+  await editFirst(page, api);
   await followUp(page).press("Control+Enter");
   await expect(followUp(page)).toHaveValue("My own unsent draft");
   await expect(saved(page)).toBeVisible();

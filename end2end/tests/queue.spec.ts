@@ -181,18 +181,24 @@ test("change by one person is shown to another, conflicts too", async ({ serve, 
   await expect(page.getByRole("heading", { name: "The queue is empty" }), "by itself").toBeVisible();
 });
 
-test("follow-up that cannot be sent any more stays, to copy", async ({ serve, visit, trouble }) => {
-  trouble.expects(/status of 429/);
-  const docket = await serve(ONE_AN_HOUR);
-  const page = await visit(docket, { storageState: docket.session, permissions: ["clipboard-read", "clipboard-write"] });
+/** Queues a prompt. The page is that of its job then. */
+async function queued(page: Page, docket: Server): Promise<{ api: Api; job: string }> {
   const api = await spend(page, docket);
   await page.goto(`${docket.url}${at("/jobs/new")}`);
   await interactive(page);
   await page.getByLabel("Prompt").fill("Wait for the budget");
   await page.getByRole("button", { name: "Start job" }).click();
   await page.getByRole("button", { name: "Queue it" }).click();
-  await jobOf(page);
+  const job = await jobOf(page);
   await interactive(page);
+  return { api, job };
+}
+
+test("follow-up that cannot be sent any more stays, to copy", async ({ serve, visit, trouble }) => {
+  trouble.expects(/status of 429/);
+  const docket = await serve(ONE_AN_HOUR);
+  const page = await visit(docket, { storageState: docket.session, permissions: ["clipboard-read", "clipboard-write"] });
+  const { api } = await queued(page, docket);
   await page.getByLabel("Follow-up").fill("And then the tables");
   const [waiting] = await api.queue();
   await api.cancel(waiting?.message ?? "");
@@ -215,14 +221,7 @@ test("without a text nothing is left of a follow-up that cannot be sent", async 
   trouble.expects(/status of 429/);
   const docket = await serve(ONE_AN_HOUR);
   const page = await visit(docket, { storageState: docket.session });
-  const api = await spend(page, docket);
-  await page.goto(`${docket.url}${at("/jobs/new")}`);
-  await interactive(page);
-  await page.getByLabel("Prompt").fill("Wait for the budget");
-  await page.getByRole("button", { name: "Start job" }).click();
-  await page.getByRole("button", { name: "Queue it" }).click();
-  const job = await jobOf(page);
-  await interactive(page);
+  const { api, job } = await queued(page, docket);
   await expect(page.getByLabel("Follow-up")).toBeVisible();
   const [waiting] = await api.queue();
   await api.cancel(waiting?.message ?? "");

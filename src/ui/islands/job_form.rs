@@ -100,11 +100,20 @@ async fn send(form: PromptForm, attempt: Attempt) {
     }
 }
 
+/// The fields of the chosen template.
+fn template_fields() -> Vec<HtmlInputElement> {
+    let found = FILL.element().map(|fill| browser::all_in(&fill, ".field")).unwrap_or_default();
+    found.into_iter().filter_map(|field| field.dyn_into().ok()).collect()
+}
+
 /// Whether a field of the template has another value than the prompt that the server rendered.
 fn has_typed_values() -> bool {
-    let fields = FILL.element().map(|fill| browser::all_in(&fill, ".field")).unwrap_or_default();
-    let mut inputs = fields.into_iter().filter_map(|field| field.dyn_into::<HtmlInputElement>().ok());
-    inputs.any(|input| input.value() != input.default_value())
+    template_fields().iter().any(is_changed)
+}
+
+/// Whether the user changed the value that the server rendered.
+fn is_changed(field: &HtmlInputElement) -> bool {
+    field.value() != field.default_value()
 }
 
 /// The form of a template was submitted. With the part, the prompt already contains the values.

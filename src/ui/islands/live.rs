@@ -290,11 +290,11 @@ impl LiveState {
         }
     }
 
-    /// Asks the server when the browser goes offline, and shows a notice if it does not respond: a Docket on this machine does. Until the browser is
+    /// Polls when the browser goes offline, and shows a notice if there is no response: a Docket on this machine responds. Until the browser is
     /// online again, links do not leave the page: the browser would show an error page and lose unsent text.
     fn watch_connection(&self) {
         let live = self.clone();
-        browser::on_window::<Event>("offline", move |_| live.ask());
+        browser::on_window::<Event>("offline", move |_| live.poll());
         let live = self.clone();
         browser::on_window::<Event>("online", move |_| {
             live.connected();
@@ -314,7 +314,7 @@ impl LiveState {
             }
         });
         if !browser::is_online() {
-            self.ask();
+            self.poll();
         }
     }
 
@@ -359,7 +359,7 @@ impl LiveState {
             false => WHILE_STILL,
         };
         if is_past(requested_at, wait) {
-            if is_problem { self.ask() } else { self.fetch_statuses() }
+            if is_problem { self.poll() } else { self.fetch_statuses() }
         }
     }
 
@@ -380,12 +380,12 @@ impl LiveState {
     fn fetch_statuses(&self) {
         self.search();
         if !self.jobs.is_empty() || self.pace.with_value(|pace| pace.regions.follows) {
-            self.ask();
+            self.poll();
         }
     }
 
-    /// Asks the server for the states of all watched jobs, which may be none.
-    fn ask(&self) {
+    /// Requests the states of all watched jobs, which may be none.
+    fn poll(&self) {
         if self.pace.with_value(|pace| pace.is_fetching) {
             return;
         }
@@ -411,7 +411,7 @@ impl LiveState {
                     announce::announce(&live, changes.finished);
                     statuses::store(&live);
                 }
-                // Without a project there are no jobs to know about: the server responds, and that is what was asked.
+                // Without a project there are no jobs to know about: a response of the server is enough.
                 Err(error) if live.project.is_empty() && error.code != ErrorCode::Unreachable => {
                     live.connected()
                 }

@@ -32,7 +32,6 @@ use model::error::ErrorCode;
 use model::time::Timestamp;
 
 pub use buttons::SendButtons;
-pub use draft::{PREFIX as DRAFTS, forget_all};
 pub use notes::DraftNotes;
 pub use notice::other_version_of;
 pub use sending::Attempt;

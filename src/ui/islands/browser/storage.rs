@@ -3,6 +3,9 @@
 use leptos::prelude::window;
 use leptos::web_sys::Storage;
 
+/// Prefix of the keys of what people write.
+pub const DRAFTS: &str = "docket.draft/";
+
 pub fn stored(key: &str) -> Option<String> {
     storage()?.get_item(key).ok()?
 }
@@ -15,11 +18,11 @@ pub fn store(key: &str, value: &str) {
     }
 }
 
-/// Removes every key that begins with `prefix`, of this tab too.
-pub fn forget_stored(prefix: &str) {
+/// Removes all drafts, of this tab too, because the next user of this browser must not read them.
+pub fn forget_drafts() {
     for storage in [storage(), window().session_storage().ok().flatten()].into_iter().flatten() {
         for at in (0..storage.length().unwrap_or(0)).rev() {
-            if let Some(key) = storage.key(at).ok().flatten().filter(|key| key.starts_with(prefix)) {
+            if let Some(key) = storage.key(at).ok().flatten().filter(|key| key.starts_with(DRAFTS)) {
                 let _ = storage.remove_item(&key);
             }
         }

@@ -9,7 +9,7 @@ use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Document, Element, Event, HtmlInputElement};
 use send_wrapper::SendWrapper;
 
-use super::VALUE_PREFIX;
+use super::{VALUE_PREFIX, has_typed_values, is_changed, template_fields};
 use crate::ui::islands::prompt_form::PromptForm;
 use crate::ui::islands::{browser, morph};
 use crate::ui::marks::{
@@ -57,7 +57,7 @@ impl Pick {
     /// Writes values into the prompt that were typed before this part was there.
     fn apply_typed_values(self) {
         let before = self.form.text.get_untracked();
-        for field in fields().iter().filter(|field| is_changed(field)) {
+        for field in template_fields().iter().filter(|field| is_changed(field)) {
             self.write(field);
         }
         if self.form.is_being_sent() && self.form.text.with_untracked(|text| *text != before) {
@@ -148,7 +148,7 @@ impl Pick {
 
     /// Shows the template of `page`, and puts its text after `before` into the prompt.
     fn apply(self, page: &Document, before: &str) {
-        let has_values = fields().iter().any(is_changed);
+        let has_values = has_typed_values();
         for id in [PICKS, FILLING] {
             if let (Some(old), Some(new)) = (id.element(), page.get_element_by_id(id.name())) {
                 morph::morph(&old, &new, &mut Vec::new());
@@ -167,7 +167,7 @@ impl Pick {
         } else {
             self.form.preview(&text, &template);
         }
-        let field = fields().into_iter().find(|field| self.has_slot(field));
+        let field = template_fields().into_iter().find(|field| self.has_slot(field));
         match field {
             Some(field) => drop(field.focus()),
             None => self.form.focus(),
@@ -205,7 +205,7 @@ impl Pick {
             }
         });
         let mut is_any = false;
-        for field in fields() {
+        for field in template_fields() {
             self.slots.update_value(|slots| slots.add_other_slots(&placeholder(&field)));
             let has_slot = self.has_slot(&field);
             is_any |= has_slot;
@@ -239,7 +239,7 @@ fn show(element: Option<Element>, is_shown: bool) {
 /// The chosen template after `before`, filled with the values of its fields.
 fn filled(before: &str, value: impl Fn(&HtmlInputElement) -> String) -> Slots {
     let text = FILLING.element().and_then(|filling| TEMPLATE_TEXT.of(&filling));
-    let fields = fields();
+    let fields = template_fields();
     Slots::of(before, &text.unwrap_or_default(), |name| {
         let field = fields.iter().find(|field| placeholder(field) == name)?;
         Some(value(field)).filter(|value| !value.is_empty())
@@ -248,19 +248,8 @@ fn filled(before: &str, value: impl Fn(&HtmlInputElement) -> String) -> Slots {
 
 /// The value of the field for `{{page}}`; empty without one.
 fn page_of(value: impl Fn(&HtmlInputElement) -> String) -> String {
-    let field = fields().into_iter().find(|field| placeholder(field) == PAGE);
+    let field = template_fields().into_iter().find(|field| placeholder(field) == PAGE);
     field.map(|field| value(&field).trim().to_owned()).unwrap_or_default()
-}
-
-/// The fields of the chosen template.
-fn fields() -> Vec<HtmlInputElement> {
-    let found = FILL.element().map(|fill| browser::all_in(&fill, ".field")).unwrap_or_default();
-    found.into_iter().filter_map(|field| field.dyn_into().ok()).collect()
-}
-
-/// Whether the user changed the value that the server rendered.
-fn is_changed(field: &HtmlInputElement) -> bool {
-    field.value() != field.default_value()
 }
 
 /// The name of the placeholder of a field.

@@ -31,8 +31,8 @@ pub(super) struct Similar {
     confirmed: StoredValue<Option<Written>>,
     /// The button that the confirmation presses again, while it is shown.
     asking: RwSignal<Option<SendWrapper<Option<HtmlElement>>>>,
-    /// The text and pages that it asks for.
-    asked: StoredValue<Option<Written>>,
+    /// The text and pages that it is about.
+    unconfirmed: StoredValue<Option<Written>>,
 }
 
 impl Similar {
@@ -43,7 +43,7 @@ impl Similar {
             checked: StoredValue::new(None),
             confirmed: StoredValue::new(None),
             asking: RwSignal::new(None),
-            asked: StoredValue::new(None),
+            unconfirmed: StoredValue::new(None),
         };
         browser::effect(move || {
             form.pauses.track();
@@ -64,7 +64,7 @@ impl Similar {
     fn confirmation(self) -> impl IntoView {
         let confirm = move |_| {
             let pressed = self.asking.get_untracked().and_then(|pressed| pressed.take());
-            self.confirmed.set_value(self.asked.get_value());
+            self.confirmed.set_value(self.unconfirmed.get_value());
             self.asking.set(None);
             self.form.submit(pressed.as_ref());
         };
@@ -113,7 +113,7 @@ impl Similar {
         if !found.iter().any(SimilarJob::is_running_already) || self.form.is_discarded() {
             return true;
         }
-        self.asked.set_value(Some(written));
+        self.unconfirmed.set_value(Some(written));
         self.asking.set(Some(SendWrapper::new(pressed)));
         // When it is shown.
         browser::after(0, || {

@@ -19,7 +19,7 @@ use crate::ui::components::notice;
 use crate::ui::islands::morph::{self, PROBLEM};
 use crate::ui::islands::selection::bulk;
 use crate::ui::islands::toasts::Undo;
-use crate::ui::islands::{browser, json, prompt_form};
+use crate::ui::islands::{browser, json};
 use crate::ui::marks::SIGN_OUT;
 use api::archive_and_tags::{ArchiveJobs, DismissJobs, TagJobs, UnarchiveJobs, UndismissJobs};
 use api::job_pages::AddPage;
@@ -60,7 +60,7 @@ fn submitted(live: &LiveState, event: &SubmitEvent) {
         let has_session = |error: &AppError| error.code != ErrorCode::Unauthenticated;
         // The next user of this browser must not read the drafts. They stay if the server does not respond.
         if SIGN_OUT.is_of(&form) && !reply.result.as_ref().is_err_and(has_session) {
-            prompt_form::forget_all();
+            browser::forget_drafts();
         }
         match reply.result {
             Ok(text) => {

@@ -8,7 +8,7 @@ use leptos::web_sys::{Element, Event, HtmlFormElement};
 use send_wrapper::SendWrapper;
 
 use super::LiveState;
-use crate::ui::islands::{browser, prompt_form};
+use crate::ui::islands::browser;
 use api::annotations::SaveAnnotation;
 use api::jobs::ImportJob;
 use api::templates::SaveTemplate;
@@ -43,7 +43,7 @@ fn key(form: &HtmlFormElement) -> Option<String> {
     let action = form.get_attribute("action").filter(|action| KEPT.contains(&action.as_str()))?;
     // A page may have several forms for notes.
     let [person, id] = [PERSON_FIELD, "id"].map(|name| browser::value_of(form, name));
-    Some([prompt_form::DRAFTS, &person, &action, "/", &id, &browser::here()].concat())
+    Some([browser::DRAFTS, &person, &action, "/", &id, &browser::here()].concat())
 }
 
 /// Fills a form with what is stored, and says so. *Undo* returns to what the server rendered.

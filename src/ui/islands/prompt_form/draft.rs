@@ -10,16 +10,8 @@ use crate::ui::islands::browser;
 use api::jobs::SaveDraft;
 use model::draft::SavedDraft;
 
-/// Prefix of the drafts' keys in the browser's storage.
-pub const PREFIX: &str = "docket.draft/";
-
 /// Pause in typing before the text is saved on the server, in milliseconds.
 const PAUSE: u32 = 1_000;
-
-/// Removes all drafts, because the next user of this browser must not read them.
-pub fn forget_all() {
-    browser::forget_stored(PREFIX);
-}
 
 impl PromptForm {
     /// Restores this browser's copy, unless the user typed before hydration or the page's own text takes precedence; then
@@ -49,8 +41,7 @@ impl PromptForm {
                 }
                 self.use_copy(&copy);
             } else if copy.text != field.value() && !copy.text.is_empty() {
-                let LocalCopy { text, pages, template, .. } = copy;
-                self.set_replaced(Some(Version { text, pages, template, is_discarded: false }));
+                self.set_replaced(Some(copy.into()));
             }
         }
         if is_typed {
@@ -103,8 +94,8 @@ impl PromptForm {
 
     /// Stores the edit in this browser at once, and on the server after a pause.
     pub(super) fn store_edit(self) {
-        if let Some(LocalCopy { text, pages, template, .. }) = self.other_tabs_copy() {
-            self.show_other(Version { text, pages, template, is_discarded: false }, None);
+        if let Some(copy) = self.other_tabs_copy() {
+            self.show_other(copy.into(), None);
         }
         let (text, pages) = self.written();
         let is_empty = text.is_empty() && pages.is_empty();
@@ -312,7 +303,7 @@ impl PromptForm {
         let FormStart { person, project, job, .. } = self.start.get_value();
         let form = self.known.with_value(|known| known.key.clone());
         let slash = if form.is_empty() { "" } else { "/" };
-        [PREFIX, &person, "/", &project, "/", job.as_deref().unwrap_or("new"), slash, &form].concat()
+        [browser::DRAFTS, &person, "/", &project, "/", job.as_deref().unwrap_or("new"), slash, &form].concat()
     }
 
     /// The key of the intent under which this tab stored the copy.

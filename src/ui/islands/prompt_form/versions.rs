@@ -6,6 +6,12 @@ use super::copy::LocalCopy;
 use super::{PromptForm, Version};
 use crate::ui::islands::browser;
 
+impl From<LocalCopy> for Version {
+    fn from(LocalCopy { text, pages, template, .. }: LocalCopy) -> Self {
+        Self { text, pages, template, is_discarded: false }
+    }
+}
+
 impl PromptForm {
     /// This browser's copy, if another tab wrote it since the page was opened. The caller is about to replace it.
     pub(super) fn other_tabs_copy(self) -> Option<LocalCopy> {
