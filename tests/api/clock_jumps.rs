@@ -12,7 +12,7 @@ use uuid::{NoContext, Uuid};
 use wiremock::ResponseTemplate;
 
 use crate::helpers::work::commit;
-use crate::helpers::{Browser, Settings, TestApp, intent, json, remote_job, until};
+use crate::helpers::{Browser, PausedUpstream, Settings, TestApp, intent, json, remote_job, until};
 
 const HOUR: i64 = 3_600;
 const DAY: i64 = 24 * HOUR;
@@ -79,14 +79,15 @@ async fn clock_jump_between_commit_and_start_sends_a_prompt_once() {
 #[tokio::test]
 async fn clock_jump_during_a_delivery_does_not_change_its_outcome() {
     for seconds in JUMPS {
-        let app = TestApp::with(settings()).await;
-        let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
-        app.upstream.on_create(slow.set_delay(Duration::from_millis(300))).await;
+        let upstream = PausedUpstream::start().await;
+        upstream.pause();
+        let app = TestApp::with(Settings { upstream_url: Some(upstream.url()), ..settings() }).await;
         let operator = app.operator().await;
         let sent = intent();
         let (response, ()) = futures::join!(operator.create("Fix typos", &sent), async {
-            until("it is upstream", async || (app.upstream.posts().await.len() == 1).then_some(())).await;
+            until("it is upstream", async || (upstream.posts_of("Fix typos") == 1).then_some(())).await;
             jump(&app, seconds);
+            upstream.resume();
         });
         assert_eq!(
             (response.status, &response.json()["state"]),
@@ -97,7 +98,7 @@ async fn clock_jump_during_a_delivery_does_not_change_its_outcome() {
         jump(&app, -seconds);
         let again = operator.create("Fix typos", &sent).await;
         assert_eq!((again.status, &again.json()["id"]), (200, &response.json()["id"]), "{}", again.text);
-        assert_eq!(app.upstream.posts().await.len(), 1, "{seconds}");
+        assert_eq!(upstream.posts_of("Fix typos"), 1, "{seconds}");
     }
 }
 

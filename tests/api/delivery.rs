@@ -11,7 +11,8 @@ use serde_json::Value;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::{
-    Act, Browser, New, RawUpstream, Settings, TestApp, intent, json, picked, refusing_address, remote_job,
+    Act, Browser, New, PausedUpstream, RawUpstream, Settings, TestApp, intent, json, picked,
+    refusing_address, remote_job, until,
 };
 
 /// Sets the body of a response.
@@ -358,16 +359,19 @@ async fn failed_connection_rejects_the_prompt() {
 
 #[tokio::test]
 async fn disconnected_browser_does_not_stop_a_delivery() {
-    let app = TestApp::start().await;
-    let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
-    app.upstream.on_create(slow.set_delay(Duration::from_millis(600))).await;
+    let upstream = PausedUpstream::start().await;
+    upstream.pause();
+    let app = TestApp::with(Settings { upstream_url: Some(upstream.url()), ..Settings::default() }).await;
     let operator = app.operator().await;
     let sent = intent();
-    let job = New::job("Fix typos").with("intent", &sent);
-    let request = job.request(&operator).timeout(Duration::from_millis(200));
-    assert!(operator.try_send(request).await.is_none(), "the response came too early for this test");
+    let request = New::job("Fix typos").with("intent", &sent).request(&operator);
+    tokio::select! {
+        _ = operator.try_send(request) => panic!("the response came too early for this test"),
+        () = until("the upstream has it", async || (upstream.posts_of("Fix typos") == 1).then_some(())) => {}
+    }
 
+    upstream.resume();
     let job = operator.create("Fix typos", &sent).await.json();
     assert_eq!(job["state"], "active");
-    assert_eq!(app.upstream.posts().await.len(), 1);
+    assert_eq!(upstream.posts_of("Fix typos"), 1);
 }

@@ -30,7 +30,7 @@ async fn crash_during_a_create_leaves_it_unknown() {
     let operator = app.operator().await;
     let sent = intent();
     let request = New::job("Fix typos").with("intent", &sent).request(&operator);
-    let waiting = tokio::spawn(async move { operator.try_send(request).await.is_some() });
+    let waiting = tokio::spawn(async move { operator.try_send(request).await.is_ok() });
     until("the upstream has the request", async || (upstream.requests() == 1).then_some(())).await;
     app.crash();
     assert!(!waiting.await.unwrap(), "a response came from a dead process");
@@ -58,7 +58,7 @@ async fn crash_during_a_follow_up_leaves_it_unknown() {
     let id = job["id"].as_str().unwrap();
     let pairs = [("project", "docs"), ("job", id), ("prompt", "And more"), ("intent", sent.as_str())];
     let request = operator.call("/api/jobs/message", &pairs);
-    let waiting = tokio::spawn(async move { operator.try_send(request).await.is_some() });
+    let waiting = tokio::spawn(async move { operator.try_send(request).await.is_ok() });
     until("the upstream has the request", async || (upstream.requests() == 2).then_some(())).await;
     app.crash();
     assert!(!waiting.await.unwrap(), "a response came from a dead process");
@@ -115,25 +115,28 @@ async fn queued_prompt_is_sent_after_a_restart() {
 
 #[tokio::test]
 async fn shutdown_waits_for_deliveries_in_progress() {
-    let mut app = TestApp::start().await;
-    let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
-    app.upstream.on_create(slow.set_delay(Duration::from_millis(500))).await;
+    let upstream = PausedUpstream::start().await;
+    upstream.pause();
+    let settings = Settings { upstream_url: Some(upstream.url()), ..Settings::default() };
+    let mut app = TestApp::with(settings).await;
     let operator = app.operator().await;
     let sent = intent();
     let request = New::job("Fix typos").with("intent", &sent).request(&operator);
     let waiting = tokio::spawn(async move { operator.try_send(request).await });
-    until("the upstream has the request", async || (app.upstream.posts().await.len() == 1).then_some(()))
-        .await;
-    app.stop().await;
-    let response = waiting.await.unwrap().unwrap();
+    until("the upstream has the request", async || (upstream.posts_of("Fix typos") == 1).then_some(())).await;
     // The request does not wait for the outcome; the process does.
+    let ((), response) = tokio::join!(app.stop(), async {
+        let response = waiting.await.unwrap().unwrap();
+        upstream.resume();
+        response
+    });
     assert_eq!((response.status, &response.json()["state"]), (200, &json!("sending")));
 
     app.begin().await;
     let operator = app.operator().await;
     let again = operator.create("Fix typos", &sent).await.json();
     assert_eq!((&again["id"], &again["state"]), (&response.json()["id"], &json!("active")));
-    assert_eq!(app.upstream.posts().await.len(), 1);
+    assert_eq!(upstream.posts_of("Fix typos"), 1);
 }
 
 #[tokio::test]

@@ -54,7 +54,7 @@ impl Scene {
         };
         let request = self.browser.call(endpoint, &pairs);
         let browser = self.browser.clone();
-        tokio::spawn(async move { browser.try_send(request).await })
+        tokio::spawn(async move { browser.try_send(request).await.ok() })
     }
 
     async fn kill(&self) {

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use serde_json::Value;
-use wiremock::ResponseTemplate;
 
-use crate::helpers::{Browser, New, TestApp, json, until};
+use crate::helpers::{Browser, New, PausedUpstream, Settings, TestApp, json, until};
 use crate::queue::per_hour;
 
 /// Two prompts per hour, one every half hour: more are sent at once while more than half of the budget is free.
@@ -106,8 +106,10 @@ async fn prompts_of_a_demoted_user_wait_for_an_administrator() {
 
 #[tokio::test]
 async fn prompt_returned_to_the_queue_of_a_disabled_author_waits() {
-    let app = TestApp::with(per_hour(2)).await;
-    app.upstream.on_create(ResponseTemplate::new(429).set_delay(Duration::from_millis(500))).await;
+    let upstream = PausedUpstream::start().await;
+    upstream.pause();
+    upstream.respond_with(Some(StatusCode::TOO_MANY_REQUESTS));
+    let app = TestApp::with(Settings { upstream_url: Some(upstream.url()), ..per_hour(2) }).await;
     let (admin, olga) = (app.sign_in("ada").await, app.operator().await);
     New::batch("Fix {{a}}", "1\n2").started(&olga).await;
     let being_sent = "SELECT COUNT(*) FROM messages WHERE state = 'sending'";
@@ -115,19 +117,21 @@ async fn prompt_returned_to_the_queue_of_a_disabled_author_waits() {
     let of_olga = [("user", person(&admin, "olga").await["id"].as_str().unwrap().to_owned())];
     let of_olga = of_olga.each_ref().map(|(name, value)| (*name, value.as_str()));
     admin.post_json("/api/users/disable", &of_olga).await;
+    upstream.resume();
     until("it is queued again", async || (app.ledger().count(being_sent).await == 0).then_some(())).await;
     assert_eq!(waiting(&admin).await, [json!("on_hold"), json!("on_hold")]);
     admin.post_json("/api/users/enable", &of_olga).await;
 
-    app.upstream.reset().await;
-    app.upstream.accepts_jobs().await;
+    upstream.respond_with(None);
     app.clock().advance(Duration::from_secs(3_600));
     app.lift_pauses().await;
-    queue_moves(&app, 1).await;
-    let only: Value = app.upstream.posts().await[0].body_json().unwrap();
-    assert_eq!(only["prompt"], "By otto x");
+    let otto = app.sign_in("otto").await;
+    app.clock().advance(Duration::from_secs(1_800));
+    New::batch("By otto {{a}}", "x").started(&otto).await;
+    until("otto's is sent", async || (upstream.prompts().len() == 2).then_some(())).await;
+    assert_eq!(upstream.prompts()[1], "By otto x");
     let admin = app.sign_in("ada").await;
     admin.post_json("/api/users/release-prompts", &of_olga).await;
     app.clock().advance(Duration::from_secs(1_800));
-    until("a released one is sent", async || (app.upstream.posts().await.len() == 2).then_some(())).await;
+    until("a released one is sent", async || (upstream.prompts().len() == 3).then_some(())).await;
 }

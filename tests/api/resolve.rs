@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use futures::future::join_all;
 use model::time::Timestamp;
 use serde_json::Value;
 use wiremock::ResponseTemplate;
 
-use crate::helpers::{Browser, TestApp, TestResponse, intent, json, picked, remote_job};
+use crate::helpers::{
+    Browser, PausedUpstream, Settings, TestApp, TestResponse, intent, json, picked, remote_job, until,
+};
 
 const GONE: &str = "01930000-0000-7000-8000-000000000000";
 
@@ -197,31 +200,31 @@ async fn job_with_an_unresolved_or_rejected_follow_up_needs_attention() {
 
 #[tokio::test]
 async fn follow_ups_wait_while_their_job_is_unresolved() {
-    let app = TestApp::start().await;
-    let slow = ResponseTemplate::new(500).set_delay(std::time::Duration::from_millis(500));
-    app.upstream.on_create(slow).await;
+    let upstream = PausedUpstream::start().await;
+    upstream.pause();
+    upstream.respond_with(Some(StatusCode::INTERNAL_SERVER_ERROR));
+    let app = TestApp::with(Settings { upstream_url: Some(upstream.url()), ..Settings::default() }).await;
     let operator = app.operator().await;
     let form = intent();
     let (started, job) = tokio::join!(operator.create("Fix typos", &form), async {
-        let job = crate::helpers::until("it is being sent", async || {
+        let job = until("it is being sent", async || {
             let list = operator.post_json("/api/jobs/list", &[("project", "docs")]).await;
             (list["jobs"][0]["state"] == "sending").then(|| list["jobs"][0].clone())
         })
         .await;
         assert_eq!(operator.follow_up(&job, "and more", &intent()).await.status, 200);
+        upstream.resume();
         job
     });
     assert_eq!(started.json()["state"], "unknown");
     assert_eq!(operator.job(&job).await["follow_ups"][0]["state"], "queued");
-    app.upstream.reset().await;
-    app.upstream.on_create(ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"))).await;
-    app.upstream.on_follow_up(ResponseTemplate::new(200).set_body_json(remote_job("job_1", "active"))).await;
+    upstream.respond_with(None);
     assert_eq!(resolve(&operator, &job, 0, 0, NOT_STARTED).await.status, 200);
-    crate::helpers::until("the follow-up is accepted", async || {
+    until("the follow-up is accepted", async || {
         (operator.job(&job).await["follow_ups"][0]["state"] == "accepted").then_some(())
     })
     .await;
-    assert_eq!(app.upstream.posts().await.len(), 2);
+    assert_eq!(upstream.prompts(), ["Fix typos", "Fix typos", "and more"]);
 }
 
 #[tokio::test]
@@ -259,7 +262,7 @@ async fn all_unknown_jobs_are_sent_again_by_one_decision() {
     assert_eq!(decided, json!({"jobs": [first["id"], second["id"]]}));
     assert_eq!(decide(&operator, "docs", &as_of).await.json(), json!({"jobs": []}), "it counts once");
     for job in [&first, &second] {
-        let sent = crate::helpers::until("it is sent", async || {
+        let sent = until("it is sent", async || {
             Some(operator.job(job).await).filter(|job| job["state"] == "active")
         })
         .await;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use wiremock::ResponseTemplate;
 
 use crate::helpers::{
-    Browser, Installation, KEY, New, Served, TestApp, http_client, intent, json, remote_job, until,
-    views_answer,
+    Browser, Installation, KEY, New, PausedUpstream, Served, TestApp, http_client, intent, json, remote_job,
+    until, views_answer,
 };
 
 /// A server with one administrator, and a browser that is signed in.
@@ -113,19 +113,17 @@ async fn server_works_with_one_thread() {
 
 #[tokio::test]
 async fn signal_ends_the_process_after_deliveries_in_progress() {
-    let app = TestApp::start().await;
-    let slow = ResponseTemplate::new(201).set_body_json(remote_job("job_1", "active"));
-    app.upstream.on_create(slow.set_delay(Duration::from_secs(1))).await;
     for signal in ["TERM", "INT"] {
-        let installation = Installation::with_administrator(&app.upstream.url());
+        let upstream = PausedUpstream::start().await;
+        upstream.pause();
+        let installation = Installation::with_administrator(&upstream.url());
         let (server, browser) = serve_signed_in(&installation).await;
-        let before = app.upstream.posts().await.len();
         let request = New::job("Fix typos").request(&browser);
         let waiting = tokio::spawn(async move { browser.try_send(request).await });
-        until("the request is upstream", async || (app.upstream.posts().await.len() > before).then_some(()))
-            .await;
+        until("the request is upstream", async || (upstream.posts_of("Fix typos") == 1).then_some(())).await;
         server.signal(signal);
         let response = waiting.await.unwrap().unwrap();
+        upstream.resume();
         // The request does not wait for the outcome; the process does.
         assert_eq!((response.status, &response.json()["state"]), (200, &"sending".into()), "SIG{signal}");
         let status = server.ended().await;
@@ -142,7 +140,7 @@ async fn killed_process_leaves_its_create_unknown() {
     let installation = Installation::with_administrator(&app.upstream.url());
     let (server, browser) = serve_signed_in(&installation).await;
     let request = New::job("Fix typos").request(&browser);
-    let waiting = tokio::spawn(async move { browser.try_send(request).await.is_some() });
+    let waiting = tokio::spawn(async move { browser.try_send(request).await.is_ok() });
     until("the request is upstream", async || (app.upstream.posts().await.len() == 1).then_some(())).await;
     server.signal("KILL");
     assert_eq!(server.ended().await.code(), None);

@@ -133,7 +133,7 @@ async fn killed_process_leaves_an_intact_chain_of_audit_events() {
                 let browser = browser.clone();
                 tokio::spawn(async move {
                     let job = New::job("Fix it").with("queue", "on");
-                    browser.try_send(job.request(&browser)).await;
+                    _ = browser.try_send(job.request(&browser)).await;
                 })
             })
             .collect();

@@ -155,21 +155,21 @@ impl Browser {
         self.try_send(request).await.expect("a response")
     }
 
-    /// Sends a request with the cookies, and stores the new ones. `None` without a complete response.
-    pub(crate) async fn try_send(&self, mut request: RequestBuilder) -> Option<TestResponse> {
+    /// Sends a request with the cookies, and stores the new ones. Fails without a complete response.
+    pub(crate) async fn try_send(&self, mut request: RequestBuilder) -> reqwest::Result<TestResponse> {
         if let Some(cookie) = self.cookie() {
             let line = [cookie.as_bytes(), &self.foreign_cookies.lock().unwrap()].concat();
             request = request.header(COOKIE, HeaderValue::from_bytes(&line).unwrap());
         }
-        let response = request.send().await.ok()?;
+        let response = request.send().await?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         self.store_cookies(&headers);
-        let bytes = response.bytes().await.ok()?.to_vec();
+        let bytes = response.bytes().await?.to_vec();
         let complete =
             TestResponse { status, headers, text: String::from_utf8_lossy(&bytes).into_owned(), bytes };
         let shown = format!("{:?}\n{}", complete.headers, complete.text);
         assert!(secrets_in(&shown).is_empty(), "a secret in a response: {shown}");
-        Some(complete)
+        Ok(complete)
     }
 }
 

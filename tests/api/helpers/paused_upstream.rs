@@ -26,13 +26,20 @@ struct Seen {
     prompts: Mutex<Vec<String>>,
     reads: AtomicUsize,
     open: watch::Sender<bool>,
+    /// The error that responses to prompts have instead of a job.
+    error: Mutex<Option<StatusCode>>,
 }
 
 impl PausedUpstream {
     /// An upstream that responds at once until [`hold`](Self::hold) is called.
     pub(crate) async fn start() -> Self {
         let (open, _) = watch::channel(true);
-        let seen = Arc::new(Seen { prompts: Mutex::default(), reads: AtomicUsize::new(0), open });
+        let seen = Arc::new(Seen {
+            prompts: Mutex::default(),
+            reads: AtomicUsize::new(0),
+            open,
+            error: Mutex::default(),
+        });
         let routes = Router::new()
             .route("/v2/agent/{project}/job", post(create))
             .route("/v2/agent/{project}/job/{job}/message", post(follow_up))
@@ -58,6 +65,11 @@ impl PausedUpstream {
         self.seen.open.send_replace(true);
     }
 
+    /// From now on prompts get this error, or a job without one.
+    pub(crate) fn respond_with(&self, error: Option<StatusCode>) {
+        *self.seen.error.lock().unwrap() = error;
+    }
+
     /// How often this prompt was received.
     pub(crate) fn posts_of(&self, prompt: &str) -> usize {
         self.seen.prompts.lock().unwrap().iter().filter(|seen| *seen == prompt).count()
@@ -74,25 +86,28 @@ impl PausedUpstream {
 }
 
 impl Seen {
-    async fn take(&self, body: &Value) {
+    /// Takes a prompt, and responds with `status` and a job when the test allows it.
+    async fn take(&self, body: &Value, status: StatusCode, job: &str) -> Response {
         self.prompts.lock().unwrap().push(body["prompt"].as_str().unwrap().to_owned());
         let mut open = self.open.subscribe();
         open.wait_for(|open| *open).await.unwrap();
+        match *self.error.lock().unwrap() {
+            Some(error) => error.into_response(),
+            None => (status, Json(remote_job(job, "active"))).into_response(),
+        }
     }
 }
 
 async fn create(State(seen): State<Arc<Seen>>, Json(body): Json<Value>) -> Response {
-    seen.take(&body).await;
-    (StatusCode::CREATED, Json(remote_job(&detached_job(), "active"))).into_response()
+    seen.take(&body, StatusCode::CREATED, &detached_job()).await
 }
 
 async fn follow_up(
     State(seen): State<Arc<Seen>>,
     Path((_, job)): Path<(String, String)>,
     Json(body): Json<Value>,
-) -> Json<Value> {
-    seen.take(&body).await;
-    Json(remote_job(&job, "active"))
+) -> Response {
+    seen.take(&body, StatusCode::OK, &job).await
 }
 
 async fn read(State(seen): State<Arc<Seen>>, Path((_, job)): Path<(String, String)>) -> Json<Value> {
