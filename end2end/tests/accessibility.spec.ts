@@ -3,38 +3,10 @@ import { expectAccessible } from "../fixtures/accessibility.ts";
 import { Api, type Job, type State } from "../fixtures/api.ts";
 import { day, inUrl, stored } from "../fixtures/days.ts";
 import { ANONYMOUS, PROJECT, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
+import { JOBS, PAGES } from "../fixtures/pages.ts";
 
 // Colors are checked after transitions have ended.
 test.use({ contextOptions: { reducedMotion: "reduce" } });
-
-const PAGES = {
-  "the overview": at(""),
-  "the list of jobs": at("/jobs"),
-  "a filtered and searched list": at("/jobs?status=completed&q=guide&author=jonas"),
-  "a list without matches": at("/jobs?q=nothing-is-called-so"),
-  "the form for a new job": at("/jobs/new?prompt=Fix+it&path=/quickstart"),
-  "an empty queue": at("/queue"),
-  "the form to import a job": at("/jobs/import"),
-  "the list of batches": at("/batches"),
-  "the form for a batch": at("/jobs/batch?prompt=Check+%7B%7Bpage%7D%7D"),
-  "the notifications": at("/notifications?who=all"),
-  "the reviews": at("/reviews"),
-  "the templates": at("/templates"),
-  "the form for a template": at("/templates?edit=new"),
-  analytics: at("/analytics?limit=25"),
-  "the comparison with the platform, for administrators": at("/analytics/check"),
-  "a list of help pages": "/help",
-  "a help page": "/help/job-states",
-  "a person's own account": "/account",
-  "a person's own API tokens": "/account/tokens",
-  "all API tokens, for administrators": "/admin/tokens",
-  "people, for administrators": "/admin/users",
-  "the upstream, for administrators": "/admin/upstream",
-  "webhooks, for administrators": "/admin/webhooks",
-  "the audit log, checked": "/admin/audit?check=on",
-  "an audit log without matches": "/admin/audit?person=nobody",
-  "a range without views": at("/analytics?from=2020-01-01&to=2020-01-02"),
-};
 
 for (const [name, path] of Object.entries(PAGES)) {
   test(`${name} is accessible`, async ({ page }) => {
@@ -86,14 +58,6 @@ test("batch and its queue are accessible", async ({ serve, visit }) => {
   await expect(page.getByRole("button", { name: "Cancel job" })).toBeVisible();
   await expectAccessible(page);
 });
-
-const JOBS: Record<string, (job: Job) => boolean> = {
-  "with a pull request and a follow-up": (job) => job.follow_ups.length > 0,
-  "without changes": (job) => job.state === "completed" && !job.remote?.pr_link,
-  "that failed": (job) => job.state === "failed",
-  "that was rejected": (job) => job.state === "rejected",
-  "whose outcome is not known": (job) => job.state === "unknown",
-};
 
 for (const [name, fits] of Object.entries(JOBS)) {
   test(`job ${name} is accessible`, async ({ page, api }) => {

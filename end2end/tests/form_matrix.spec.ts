@@ -1,8 +1,9 @@
 /** Each form with a text, and what may happen while somebody writes in it: no text is lost, and nothing is sent twice. */
 import type { BrowserContext, Locator, Page } from "@playwright/test";
-import { type Api, post } from "../fixtures/api.ts";
+import { Api, post } from "../fixtures/api.ts";
 import { stored } from "../fixtures/days.ts";
-import { type Demo, PROJECT, at, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
+import { type Docket, PROJECT, type Server, at, expect, interactive, jobOf, open, test } from "../fixtures/docket.ts";
+import { startElsewhere } from "../fixtures/faults.ts";
 import { unique } from "../fixtures/templates.ts";
 
 // Notes move what is below the chart.
@@ -15,12 +16,14 @@ interface Form {
   show?: (page: Page) => Promise<void>;
   field: (page: Page) => Locator;
   /** Fills in what else is required. */
-  complete?: (page: Page) => Promise<void>;
+  complete?: (page: Page, docket: Docket) => Promise<void>;
+  /** A server whose platform gets jobs without Docket, instead of the demonstration. */
+  alone?: true;
   button: string;
   /** Waits for what the page shows after sending. */
   done: (page: Page) => Promise<void>;
   /** How many things with this text exist. */
-  count: (text: string, api: Api, page: Page, demo: Demo) => Promise<number>;
+  count: (text: string, api: Api, page: Page, docket: Docket) => Promise<number>;
 }
 
 let job = "";
@@ -49,8 +52,8 @@ const FORMS: Record<string, Form> = {
     complete: (page) => page.getByLabel("Values, one line per job").fill("/a"),
     button: "Preview",
     done: (page) => expect(page).toHaveURL(/\/batches\//),
-    count: async (text, _, page, demo) => {
-      const found = await post(page.request, demo.url, "batches/unstarted", { project: PROJECT });
+    count: async (text, _, page, docket) => {
+      const found = await post(page.request, docket.url, "batches/unstarted", { project: PROJECT });
       return JSON.stringify(found).includes(text) ? 1 : 0;
     },
   },
@@ -60,10 +63,19 @@ const FORMS: Record<string, Form> = {
     complete: (page) => page.getByLabel("Name", { exact: true }).fill(unique("Template")),
     button: "Save template",
     done: (page) => expect(page).toHaveURL(at("/templates")),
-    count: async (text, _, page, demo) => {
-      const found = await post(page.request, demo.url, "templates/list", { project: PROJECT });
+    count: async (text, _, page, docket) => {
+      const found = await post(page.request, docket.url, "templates/list", { project: PROJECT });
       return JSON.stringify(found).includes(text) ? 1 : 0;
     },
+  },
+  import: {
+    path: async () => at("/jobs/import"),
+    field: (page) => page.getByLabel("Note"),
+    complete: async (page, docket) => page.getByLabel("Id of the job on the platform").fill(await startElsewhere(docket as Server, "emulator:slow Rewrite the guides")),
+    alone: true,
+    button: "Import job",
+    done: async (page) => void (await jobOf(page)),
+    count: async (text, api) => (await api.jobs({ q: text })).jobs.length,
   },
   note: {
     path: async () => at("/analytics"),
@@ -74,8 +86,8 @@ const FORMS: Record<string, Form> = {
     field: (page) => page.locator("details.note-form").filter({ hasText: "Add a note" }).getByLabel("Note"),
     button: "Save",
     done: (page) => expect(page.getByRole("status").getByText("Note saved").first()).toBeAttached(),
-    count: async (text, _, page, demo) => {
-      const html = await (await page.request.get(`${demo.url}${at("/analytics")}`)).text();
+    count: async (text, _, page, docket) => {
+      const html = await (await page.request.get(`${docket.url}${at("/analytics")}`)).text();
       return html.split(`value="${text}"`).length - 1;
     },
   },
@@ -131,24 +143,28 @@ const EVENTS: Record<string, (happens: Happens) => Promise<void>> = {
 
 for (const [name, form] of Object.entries(FORMS)) {
   for (const [event, happen] of Object.entries(EVENTS)) {
-    test(`${name}: its text survives ${event}, and is sent once`, async ({ page, context, api, demo, trouble }) => {
+    test(`${name}: its text survives ${event}, and is sent once`, async ({ page: ofDemo, api: apiOfDemo, demo, serve, visit, trouble }) => {
       test.setTimeout(300_000);
       if (event === "offline") trouble.expects(/ERR_INTERNET_DISCONNECTED|Failed to fetch/);
+      const docket = form.alone ? await serve() : demo;
+      const page = form.alone ? await visit(docket, { storageState: docket.session }) : ofDemo;
+      const api = form.alone ? new Api(page.request, docket.url, PROJECT) : apiOfDemo;
+      const context = page.context();
       if (name === "note") await stored(api);
       if (event === "sleep") await page.clock.install();
       const path = await form.path(api);
       const text = `${unique(`Written before ${event}`)}${name === "batch" ? " {{page}}" : ""}`;
       await open(page, path);
       await form.show?.(page);
-      await form.complete?.(page);
+      await form.complete?.(page, docket);
       await form.field(page).fill(text);
       const send = () => form.field(page).locator("xpath=ancestor::form").getByRole("button", { name: form.button, exact: true }).click();
       await happen({ page, context, path, form, send });
       await expect(form.field(page)).toHaveValue(text);
-      expect(await form.count(text, api, page, demo), "nothing is sent before").toBe(0);
+      expect(await form.count(text, api, page, docket), "nothing is sent before").toBe(0);
       await send();
       await form.done(page);
-      await expect.poll(() => form.count(text, api, page, demo)).toBe(1);
+      await expect.poll(() => form.count(text, api, page, docket)).toBe(1);
       await open(page, path);
       await form.show?.(page);
       await expect(form.field(page)).toHaveValue("");

@@ -1,17 +1,15 @@
 /** Zoomed pages, large text, forced colors and print lose nothing (WCAG 1.4.1, 1.4.4, 1.4.10, 1.4.11). */
 import type { Locator, Page } from "@playwright/test";
-import { expectAccessible } from "../fixtures/accessibility.ts";
+import { expectFitting, expectNoViolations } from "../fixtures/accessibility.ts";
 import { stored } from "../fixtures/days.ts";
-import { at, expect, interactive, open, test } from "../fixtures/docket.ts";
+import { ANONYMOUS, at, expect, interactive, open, test } from "../fixtures/docket.ts";
+import { JOBS, PAGES } from "../fixtures/pages.ts";
 
 test.use({ contextOptions: { reducedMotion: "reduce" } });
 
 const HEADINGS = ["Page", "People", "AI", "Views", "AI share", "Change", "Change %"];
 
 const table = (page: Page) => page.getByRole("table", { name: "Views of each page" });
-
-/** Whether the page scrolls sideways. */
-const overflows = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
 
 /** The texts of a row's cells that are visible, without those of checkbox and links. */
 async function figures(row: Locator): Promise<string[]> {
@@ -34,7 +32,7 @@ for (const width of [1280, 1163, 960, 640, 390, 320]) {
       const cell = await row.locator("td.numeric").nth(at).boundingBox();
       expect(Math.abs((heading?.x ?? 0) - (cell?.x ?? 1_000)), name).toBeLessThan(2);
     }
-    expect(await overflows(page)).toBe(false);
+    await expectFitting(page);
     await expect(row.getByRole("link", { name: /^Jobs about/ })).toBeVisible();
     await table(page).getByRole("columnheader", { name: "People", exact: true }).getByRole("link").click();
     await expect(page).toHaveURL(/sort=/);
@@ -42,49 +40,75 @@ for (const width of [1280, 1163, 960, 640, 390, 320]) {
   });
 }
 
-const PAGES = { overview: at(""), jobs: at("/jobs"), "new job": at("/jobs/new"), queue: at("/queue"), templates: at("/templates"), analytics: at("/analytics?limit=25"), account: "/account", people: "/admin/users" };
+/** A4 without its margins, at 96 px per inch. */
+const A4 = { width: 718, height: 1047 };
 
-for (const [name, path] of Object.entries(PAGES)) {
-  test(`${name} fits 320 px and is accessible there`, async ({ page }) => {
-    await page.setViewportSize({ width: 320, height: 640 });
-    await open(page, path);
-    expect(await overflows(page)).toBe(false);
-    await expectAccessible(page);
-  });
+/** Checks the open page on a small screen, with forced colors and on paper. */
+async function expectReadable(page: Page): Promise<void> {
+  const desktop = page.viewportSize() ?? { width: 1280, height: 720 };
+  await page.setViewportSize({ width: 320, height: 640 });
+  await expectFitting(page, "at 320 px");
+  await expectNoViolations(page, "at 320 px");
 
-  test(`${name} marks what is chosen with forced colors`, async ({ page }) => {
-    await page.emulateMedia({ forcedColors: "active" });
-    await open(page, path);
-    const unmarked = await page.locator("[aria-current]:visible, [aria-pressed=true]:visible, [aria-selected=true]:visible").evaluateAll((all) =>
-      all.filter((it) => getComputedStyle(it).outlineStyle === "none").map((it) => it.outerHTML.slice(0, 80)),
-    );
-    expect(unmarked).toEqual([]);
-    await expectAccessible(page);
-  });
+  await page.setViewportSize(desktop);
+  await page.emulateMedia({ forcedColors: "active" });
+  const unmarked = await page.locator("[aria-current]:visible, [aria-pressed=true]:visible, [aria-selected=true]:visible").evaluateAll((all) =>
+    all.filter((it) => getComputedStyle(it).outlineStyle === "none").map((it) => it.outerHTML.slice(0, 80)),
+  );
+  expect.soft(unmarked, "is not marked as chosen").toEqual([]);
+  await expectNoViolations(page, "with forced colors");
+
+  await page.emulateMedia({ forcedColors: "none", media: "print" });
+  await page.setViewportSize(A4);
+  await expectFitting(page, "on paper");
+  await expectNoViolations(page, "on paper");
+  const cut = await page.locator("main *").evaluateAll((all) =>
+    all
+      .filter((it) => it.checkVisibility() && getComputedStyle(it).overflow === "hidden" && (getComputedStyle(it).textOverflow === "ellipsis" || getComputedStyle(it).webkitLineClamp !== "none"))
+      .filter((it) => it.scrollWidth > it.clientWidth || it.scrollHeight > it.clientHeight)
+      .map((it) => it.outerHTML.slice(0, 120)),
+  );
+  expect.soft(cut, "is cut on paper").toEqual([]);
+  const over = await page.locator("main li").evaluateAll((all) => all.filter((it) => it.checkVisibility() && it.scrollHeight > it.clientHeight + 1).map((it) => it.outerHTML.slice(0, 120)));
+  expect.soft(over, "is printed over the next row").toEqual([]);
 }
 
 for (const [name, path] of Object.entries(PAGES)) {
-  test(`${name} works with text of twice the size`, async ({ page }) => {
+  test(`${name} is readable at 320 px, with forced colors, and on paper`, async ({ page }) => {
+    test.setTimeout(120_000);
     await open(page, path);
-    await page.evaluate(() => {
-      document.documentElement.style.fontSize = "200%";
-    });
-    expect(await overflows(page)).toBe(false);
-    await expectAccessible(page);
+    await expectReadable(page);
   });
 }
+
+for (const [name, fits] of Object.entries(JOBS)) {
+  test(`job ${name} is readable at 320 px, with forced colors, and on paper`, async ({ page, api }) => {
+    test.setTimeout(120_000);
+    const job = await api.jobThat(fits);
+    await open(page, at(`/jobs/${job.id}`));
+    await expectReadable(page);
+  });
+}
+
+test.describe("without a session", () => {
+  test.use({ storageState: ANONYMOUS });
+
+  test("sign-in is readable at 320 px, with forced colors, and on paper", async ({ page }) => {
+    await open(page, "/login");
+    await expectReadable(page);
+  });
+});
 
 test("printed report has all figures", async ({ page, api }) => {
   test.setTimeout(300_000);
   await stored(api);
-  // A4 without its margins, at 96 px per inch.
-  await page.setViewportSize({ width: 718, height: 1047 });
+  await page.setViewportSize(A4);
   await open(page, at("/analytics"));
   await page.emulateMedia({ media: "print" });
   const row = table(page).locator("tbody tr").first();
   expect((await figures(row)).filter((text) => text !== "")).toHaveLength(HEADINGS.length);
   for (const name of HEADINGS) await expect(table(page).getByRole("columnheader", { name, exact: true })).toBeVisible();
-  expect(await overflows(page)).toBe(false);
+  await expectFitting(page);
 });
 
 test("wide tables scroll by keyboard on a phone, and have all columns", async ({ page, api }) => {
@@ -100,6 +124,6 @@ test("wide tables scroll by keyboard on a phone, and have all columns", async ({
   await part.focus();
   await page.keyboard.press("ArrowRight");
   await expect.poll(() => part.evaluate((it) => it.scrollLeft)).toBeGreaterThan(0);
-  expect(await overflows(page)).toBe(false);
+  await expectFitting(page);
   await interactive(page);
 });

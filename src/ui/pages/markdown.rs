@@ -50,6 +50,9 @@ fn parsed(text: &str) -> Parser<'_> {
     Parser::new_ext(text, options)
 }
 
+/// The start of the element around a table.
+const TABLE: &str = r#"<div class="wide" role="group" aria-label="Table" tabindex="0">"#;
+
 /// The text as HTML; `None` if this would have more than `most` bytes. A table or nested quotes can be 77 times as long as
 /// their source, so writing stops at the limit.
 pub(super) fn formatted(text: &str, origin: Origin, most: usize) -> Option<Formatted> {
@@ -68,6 +71,13 @@ pub(super) fn formatted(text: &str, origin: Origin, most: usize) -> Option<Forma
             }
             // Links are never nested.
             Event::End(TagEnd::Link) => (is_link.then_some(event), None),
+            // Wide ones scroll, so the keyboard has to reach them.
+            Event::Start(Tag::CodeBlock(_)) => {
+                (Some(Event::Html(r#"<pre tabindex="0"><code>"#.into())), None)
+            }
+            Event::End(TagEnd::CodeBlock) => (Some(Event::Html("</code></pre>\n".into())), None),
+            Event::Start(Tag::Table(_)) => (Some(Event::Html(TABLE.into())), Some(event)),
+            Event::End(TagEnd::Table) => (Some(event), Some(Event::Html("</div>\n".into()))),
             Event::SoftBreak if origin == Origin::Person => (Some(Event::HardBreak), None),
             Event::Start(Tag::Heading { .. }) if origin == Origin::Person => {
                 (Some(Event::Start(Tag::Paragraph)), Some(Event::Start(Tag::Strong)))
@@ -177,6 +187,14 @@ mod tests {
             "[a](https://example.com/\"onclick=\"b 'title\" onclick=c')\n\n```x\" onclick=\"y\ncode\n```",
         );
         assert!(!html.contains("\" onclick") && !html.contains("\"onclick"), "{html}");
+    }
+
+    #[test]
+    fn keyboard_reaches_what_may_scroll() {
+        let html = of_person("```sh\nls <a>\n```\n\n| a |\n| - |\n| 1 |");
+        let Some((code, table)) = html.split_once(TABLE) else { panic!("there is no table: {html}") };
+        assert_eq!(code, "<pre tabindex=\"0\"><code>ls &lt;a&gt;\n</code></pre>\n");
+        assert!(table.starts_with("<table>") && table.ends_with("</table>\n</div>\n"), "{table}");
     }
 
     #[test]
