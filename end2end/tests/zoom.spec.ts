@@ -2,8 +2,9 @@
 import type { Locator, Page } from "@playwright/test";
 import { expectFitting, expectNoViolations } from "../fixtures/accessibility.ts";
 import { stored } from "../fixtures/days.ts";
-import { ANONYMOUS, at, expect, interactive, open, test } from "../fixtures/docket.ts";
-import { JOBS, PAGES } from "../fixtures/pages.ts";
+import { at, expect, interactive, open, test } from "../fixtures/docket.ts";
+import { testEachPage } from "../fixtures/pages.ts";
+import { saveTemplate, unique } from "../fixtures/templates.ts";
 
 test.use({ contextOptions: { reducedMotion: "reduce" } });
 
@@ -73,30 +74,15 @@ async function expectReadable(page: Page): Promise<void> {
   expect.soft(over, "is printed over the next row").toEqual([]);
 }
 
-for (const [name, path] of Object.entries(PAGES)) {
-  test(`${name} is readable at 320 px, with forced colors, and on paper`, async ({ page }) => {
-    test.setTimeout(120_000);
+testEachPage("is readable at 320 px, with forced colors, and on paper", expectReadable);
+
+test("long name of a template does not widen the forms at 320 px", async ({ page }) => {
+  await page.setViewportSize({ width: 320, height: 640 });
+  await saveTemplate(page, unique("Check every page of the guides against the reference"), "Check {{page}}");
+  for (const path of [at("/jobs/batch"), at("/jobs/new"), at("/templates")]) {
     await open(page, path);
-    await expectReadable(page);
-  });
-}
-
-for (const [name, fits] of Object.entries(JOBS)) {
-  test(`job ${name} is readable at 320 px, with forced colors, and on paper`, async ({ page, api }) => {
-    test.setTimeout(120_000);
-    const job = await api.jobThat(fits);
-    await open(page, at(`/jobs/${job.id}`));
-    await expectReadable(page);
-  });
-}
-
-test.describe("without a session", () => {
-  test.use({ storageState: ANONYMOUS });
-
-  test("sign-in is readable at 320 px, with forced colors, and on paper", async ({ page }) => {
-    await open(page, "/login");
-    await expectReadable(page);
-  });
+    await expectFitting(page, path);
+  }
 });
 
 test("printed report has all figures", async ({ page, api }) => {
