@@ -132,7 +132,8 @@ async fn abandoned_deliveries_become_unknown_after_the_grace_time() {
     assert_eq!(killed.ended().await.code(), None);
     assert!(waiting.await.unwrap().is_none());
 
-    // The running process has not itself run for the grace time, however long this test takes.
+    // The running process has not itself run for the grace time. 40 s ahead: a heartbeat counts if it differs from now by at most the grace time of
+    // 45 s, also in the future.
     site.ledger
         .run(
             "UPDATE instances SET steady_since = seen_at + 40000;

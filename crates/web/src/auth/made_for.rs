@@ -8,7 +8,7 @@ use url::form_urlencoded;
 use model::error::{AppError, ErrorCode};
 use model::headers::{PERSON_FIELD, PERSON_HEADER};
 
-/// Ends the session of the browser, whoever is signed in.
+/// Ends the session of the browser, also if another person is signed in now.
 const SIGN_OUT: &str = "/api/session/logout";
 
 /// What a refused response has as the header [`PERSON_HEADER`]: other responses have the same status for other reasons.
