@@ -1,7 +1,7 @@
 /** The browser's back/forward cache: Back restores a page, but not after a sign-out. */
 import type { Page } from "@playwright/test";
 import { chromium } from "../chromium.ts";
-import { at, expect, interactive, open, test } from "../fixtures/docket.ts";
+import { at, delay, expect, interactive, open, test } from "../fixtures/docket.ts";
 
 // Playwright disables this cache, and headless Chromium has none.
 test.use({
@@ -55,3 +55,21 @@ for (const where of ["in this tab", "in another tab"]) {
     await expect(page.getByRole("list", { name: "Jobs" })).toHaveCount(0);
   });
 }
+
+test("page that signs out requests nothing else", async ({ page }) => {
+  const statuses: string[] = [];
+  page.on("request", (request) => request.url().endsWith("/api/jobs/statuses") && statuses.push(request.url()));
+  await page.clock.install();
+  await open(page, at("/jobs"));
+  await page.clock.runFor(10_000);
+  await expect.poll(() => statuses).not.toEqual([]);
+  const release = await delay(page, "**/api/session/logout");
+  const signsOut = page.waitForRequest("**/api/session/logout");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await signsOut;
+  statuses.length = 0;
+  await page.clock.runFor(30_000);
+  expect(statuses).toEqual([]);
+  release();
+  await expect(page).toHaveURL("/login");
+});

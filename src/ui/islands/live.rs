@@ -83,6 +83,8 @@ struct Pace {
     /// Whether the page has changed since it was searched.
     has_changed: bool,
     is_fetching: bool,
+    /// Then nothing is requested: without the session it would fail.
+    is_signing_out: bool,
     requested_at: Timestamp,
     refreshing: refresh::Progress,
     failures: refresh::Failures,
@@ -140,6 +142,7 @@ impl LiveState {
                 regions: Regions::default(),
                 has_changed: true,
                 is_fetching: false,
+                is_signing_out: false,
                 requested_at: browser::now(),
                 refreshing: refresh::Progress::Idle,
                 failures: refresh::Failures::default(),
@@ -278,9 +281,11 @@ impl LiveState {
             let live = self.clone();
             browser::on_window::<Event>(event, move |_| live.became_visible());
         }
-        browser::on_window("pageshow", |event: Event| {
+        let pace = self.pace;
+        browser::on_window("pageshow", move |event: Event| {
             if browser::is_restored(&event) {
                 browser::count_as_opened();
+                pace.update_value(|pace| pace.is_signing_out = false);
             }
         });
         self.watch_connection();
@@ -331,7 +336,8 @@ impl LiveState {
 
     fn beat(&self) {
         let is_hidden = browser::is_hidden();
-        if is_hidden && !self.notifications.are_enabled() {
+        if self.pace.with_value(|pace| pace.is_signing_out) || is_hidden && !self.notifications.are_enabled()
+        {
             return;
         }
         self.search();
@@ -386,7 +392,7 @@ impl LiveState {
 
     /// Requests the states of all watched jobs, which may be none.
     fn poll(&self) {
-        if self.pace.with_value(|pace| pace.is_fetching) {
+        if self.pace.with_value(|pace| pace.is_fetching || pace.is_signing_out) {
             return;
         }
         self.pace.update_value(|pace| {

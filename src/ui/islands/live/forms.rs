@@ -8,6 +8,7 @@
 //!
 //! A GET form becomes a navigation, without the empty fields.
 
+use leptos::prelude::UpdateValue;
 use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
@@ -53,13 +54,17 @@ fn submitted(live: &LiveState, event: &SubmitEvent) {
     }
     let toast = attribute("data-done", "data-done").map(|done| (done, attribute("data-undo", "data-undo")));
     browser::set_busy(&form, true);
+    let is_sign_out = SIGN_OUT.is_of(&form);
+    if is_sign_out {
+        live.pace.update_value(|pace| pace.is_signing_out = true);
+    }
     let (live, typed) = (live.clone(), browser::typed_fields(&form));
     spawn_local(async move {
         let reply = browser::post_raw(&action, &fields).await;
         browser::set_busy(&form, false);
         let has_session = |error: &AppError| error.code != ErrorCode::Unauthenticated;
         // The next user of this browser must not read the drafts. They stay if the server does not respond.
-        if SIGN_OUT.is_of(&form) && !reply.result.as_ref().is_err_and(has_session) {
+        if is_sign_out && !reply.result.as_ref().is_err_and(has_session) {
             browser::forget_drafts();
         }
         match reply.result {
@@ -82,7 +87,8 @@ fn submitted(live: &LiveState, event: &SubmitEvent) {
                 }
                 live.refresh_now();
             }
-            Err(error) if SIGN_OUT.is_of(&form) && has_session(&error) => {
+            Err(error) if is_sign_out && has_session(&error) => {
+                live.pace.update_value(|pace| pace.is_signing_out = false);
                 live.toasts.warn(&["You are still signed in. ", &error.message].concat(), "", None);
             }
             Err(error) => refused(&form, &error),
