@@ -404,11 +404,11 @@ async fn refused_reads_pause_only_their_project() {
     let operator = app.operator().await;
     operator.created("Fix typos").await;
     New::job("Fix typos").with("project", "api").made(&operator).await;
-    let reads = async |project: &str| {
+    let requests_to = async |path: &str| {
         let requests = app.upstream.requests().await;
-        let path = format!("/v2/agent/{project}/job/");
-        requests.iter().filter(|request| request.url.path().starts_with(&path)).count()
+        requests.iter().filter(|request| request.url.path().starts_with(path)).count()
     };
+    let reads = async |project: &str| requests_to(&format!("/v2/agent/{project}/job/")).await;
     app.clock().advance(Duration::from_secs(4));
     until("both are polled", async || (reads("docs").await == 1 && reads("api").await == 1).then_some(()))
         .await;
@@ -422,13 +422,13 @@ async fn refused_reads_pause_only_their_project() {
     until("a probe", async || (reads("docs").await == 2).then_some(())).await;
 
     views(&operator, "0").await.refused(502, "upstream_failed");
-    let calls = app.upstream.requests().await.len();
+    let calls = requests_to("/v1/analytics/docs").await;
     let message = views(&operator, "1").await.refused(502, "upstream_failed");
     assert!(
         message.contains("page views of this project") && message.contains("nothing was sent"),
         "{message}"
     );
-    assert_eq!(app.upstream.requests().await.len(), calls);
+    assert_eq!(requests_to("/v1/analytics/docs").await, calls);
     assert_eq!(operator.post("/api/analytics/views", &[("project", "api")]).await.status, 200);
     assert_eq!(budgets(&operator).await["notice"], "operation_refused");
 }
