@@ -57,19 +57,22 @@ for (const where of ["in this tab", "in another tab"]) {
 }
 
 test("page that signs out requests nothing else", async ({ page }) => {
-  const statuses: string[] = [];
-  page.on("request", (request) => request.url().endsWith("/api/jobs/statuses") && statuses.push(request.url()));
+  const sent: string[] = [];
+  page.on("request", (request) => request.url().includes("/api/jobs/") && sent.push(request.url()));
   await page.clock.install();
-  await open(page, at("/jobs"));
+  await open(page, at("/jobs/new"));
+  await page.getByLabel("Prompt").fill("Check the guide about webhooks");
   await page.clock.runFor(10_000);
-  await expect.poll(() => statuses).not.toEqual([]);
+  await expect.poll(() => sent).toContainEqual(expect.stringMatching(/draft$/));
+  await expect(page.getByText("Draft saved", { exact: true })).toBeVisible();
   const release = await delay(page, "**/api/session/logout");
   const signsOut = page.waitForRequest("**/api/session/logout");
   await page.getByRole("button", { name: "Sign out" }).click();
   await signsOut;
-  statuses.length = 0;
+  sent.length = 0;
+  await page.getByLabel("Prompt").fill("Check the guide about webhooks again");
   await page.clock.runFor(30_000);
-  expect(statuses).toEqual([]);
+  expect(sent).toEqual([]);
   release();
   await expect(page).toHaveURL("/login");
 });

@@ -30,7 +30,7 @@ test("selected jobs are archived together, and undo restores them", async ({ pag
   await expect(badge(page, ids[1] ?? "")).toBeVisible();
 
   await page.getByRole("button", { name: "Undo" }).click();
-  await expect(page.getByText("2 jobs restored")).toBeVisible();
+  await expect(page.getByText("Undone: 2 jobs archived")).toBeVisible();
   await expect(rows(page)).toHaveCount(3);
 
   await page.getByRole("checkbox", { name: "Select all on this page" }).check();
@@ -46,6 +46,45 @@ test("selected jobs are archived together, and undo restores them", async ({ pag
   await expect(rows(page)).toHaveCount(3);
   await checks(page).first().check();
   await page.getByRole("button", { name: "Restore" }).click();
+  await expect(rows(page)).toHaveCount(2);
+});
+
+test("focus stays on the page after each bulk action", async ({ page, api }) => {
+  const { list } = await jobs(api, 3);
+  const hasFocus = () => page.evaluate(() => document.activeElement?.localName !== "body");
+  await open(page, list);
+  await checks(page).first().check();
+  await page.getByRole("button", { name: "Clear" }).press("Enter");
+  await expect(page.getByText("1 selected")).toBeHidden();
+  await expect.poll(hasFocus, "after Clear").toBe(true);
+  await checks(page).first().check();
+  await page.getByLabel("Tag", { exact: true }).fill("Focused");
+  await page.getByLabel("Tag", { exact: true }).press("Enter");
+  await expect(page.getByText("1 job tagged")).toBeVisible();
+  await expect(page.getByText("1 selected")).toBeHidden();
+  await expect.poll(hasFocus, "after a tag").toBe(true);
+  await page.getByRole("button", { name: "Dismiss" }).click();
+  await checks(page).first().check();
+  await page.getByRole("button", { name: "Archive" }).press("Enter");
+  await expect(rows(page)).toHaveCount(2);
+  await expect.poll(hasFocus, "after Archive").toBe(true);
+  await page.getByRole("button", { name: "Undo" }).press("Enter");
+  await expect(rows(page)).toHaveCount(3);
+  await expect.poll(hasFocus, "after Undo").toBe(true);
+});
+
+test("undo that fails is offered again", async ({ page, api, context, trouble }) => {
+  trouble.expects(/ERR_INTERNET_DISCONNECTED/);
+  const { list } = await jobs(api, 2);
+  await open(page, list);
+  await checks(page).first().check();
+  await page.getByRole("button", { name: "Archive" }).click();
+  await expect(rows(page)).toHaveCount(1);
+  await context.setOffline(true);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(page.getByText(/could not be reached/).first()).toBeVisible();
+  await context.setOffline(false);
+  await page.getByRole("button", { name: "Undo" }).click();
   await expect(rows(page)).toHaveCount(2);
 });
 

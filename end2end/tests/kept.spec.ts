@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { Page } from "@playwright/test";
 import { stored } from "../fixtures/days.ts";
-import { type Person, at, expect, open, test } from "../fixtures/docket.ts";
+import { OTHER_PROJECT, type Person, at, expect, interactive, open, test } from "../fixtures/docket.ts";
 
 const RESTORED = "What you wrote before is here again";
 
@@ -27,12 +27,14 @@ const FORMS: Record<string, Form> = {
   },
 };
 
+const field = (page: Page, label: string) => page.getByRole("textbox", { name: label }).first();
+
 async function fill(page: Page, { fields }: Form, suffix: string): Promise<void> {
-  for (const [label, text] of Object.entries(fields)) await page.getByLabel(label, { exact: label !== "Note" }).first().fill(text + suffix);
+  for (const [label, text] of Object.entries(fields)) await field(page, label).fill(text + suffix);
 }
 
 async function expectFilled(page: Page, { fields }: Form, suffix: string): Promise<void> {
-  for (const [label, text] of Object.entries(fields)) await expect(page.getByLabel(label, { exact: label !== "Note" }).first()).toHaveValue(text + suffix);
+  for (const [label, text] of Object.entries(fields)) await expect(field(page, label)).toHaveValue(text + suffix);
 }
 
 for (const [name, form] of Object.entries(FORMS)) {
@@ -46,8 +48,8 @@ for (const [name, form] of Object.entries(FORMS)) {
     await open(page, form.path);
     await expect(page.getByText(RESTORED)).toBeVisible();
     await expectFilled(page, form, suffix);
-    // Only in this form.
-    await open(page, `${form.path}${form.path.includes("?") ? "&" : "?"}other=1`);
+    // Only in this form. The query of analytics changes while the form stays.
+    await open(page, name === "note" ? at("/analytics", OTHER_PROJECT) : `${form.path}${form.path.includes("?") ? "&" : "?"}other=1`);
     await expect(page.getByText(RESTORED)).toHaveCount(0);
     // Undo returns to what the server has.
     await open(page, form.path);
@@ -56,13 +58,103 @@ for (const [name, form] of Object.entries(FORMS)) {
     await open(page, form.path);
     await expect(page.getByText(RESTORED)).toHaveCount(0);
   });
+
+  test(`${name} that was typed survives a sign-out in another tab`, async ({ page, api, person, trouble }) => {
+    test.setTimeout(300_000);
+    trouble.expects(/status of 401/);
+    if (name === "note") await stored(api);
+    const suffix = ` ${randomUUID().slice(0, 8)}`;
+    await open(page, form.path);
+    await form.show?.(page);
+    await fill(page, form, suffix);
+    await expect.poll(() => kept(page)).toHaveLength(1);
+    const other = await page.context().newPage();
+    await open(other, at(""));
+    await other.getByRole("button", { name: "Sign out" }).click();
+    await expect(other).toHaveURL("/login");
+    expect(await kept(page)).toEqual([]);
+    if (name === "import") await field(page, "Id of the job on the platform").fill("job_1");
+    await page.getByRole("button", { name: form.button }).first().click();
+    await signIn(page, person);
+    await expect(page).toHaveURL(form.path);
+    await expectFilled(page, form, suffix);
+  });
+
+  test(`${name} that was typed in another tab stays there`, async ({ page, api }) => {
+    test.setTimeout(300_000);
+    if (name === "note") await stored(api);
+    const other = await page.context().newPage();
+    const tabs = [page, other].map((tab) => ({ tab, suffix: ` ${randomUUID().slice(0, 8)}` }));
+    for (const { tab } of tabs) {
+      await open(tab, form.path);
+      await form.show?.(tab);
+    }
+    for (const { tab, suffix } of tabs) await fill(tab, form, suffix);
+    await expect.poll(() => kept(page)).toHaveLength(2);
+    for (const { tab, suffix } of tabs) {
+      await tab.reload();
+      await expectFilled(tab, form, suffix);
+    }
+    // Discarding one leaves the other.
+    await page.getByRole("button", { name: "Undo" }).click();
+    await other.reload();
+    await expectFilled(other, form, tabs[1]?.suffix ?? "");
+    expect(await kept(page)).toHaveLength(1);
+  });
 }
+
+test("new tab takes over what was typed, and nothing comes back after it was saved", async ({ page }) => {
+  const path = at("/templates?edit=new");
+  await open(page, path);
+  await page.getByLabel("Name").fill(`Taken over ${randomUUID()}`);
+  await page.getByLabel("Text").fill("Check {{page}}");
+  await expect.poll(() => kept(page)).toHaveLength(1);
+  const other = await page.context().newPage();
+  await open(other, path);
+  await expect(other.getByLabel("Text")).toHaveValue("Check {{page}}");
+  await other.getByRole("button", { name: "Save template" }).click();
+  await expect(other).toHaveURL(/\/templates$/);
+  await page.reload();
+  await interactive(page);
+  await expect(page.getByLabel("Name")).toHaveValue("");
+  expect(await kept(page)).toEqual([]);
+});
+
+test("note that was typed stays when the range changes", async ({ page, api }) => {
+  test.setTimeout(300_000);
+  await stored(api);
+  const note = FORMS["note"] as Form;
+  const suffix = ` ${randomUUID().slice(0, 8)}`;
+  await open(page, note.path);
+  await note.show?.(page);
+  await fill(page, note, suffix);
+  await expect.poll(() => kept(page)).toHaveLength(1);
+  await page.getByRole("list", { name: "Days" }).getByRole("link", { name: "7 days" }).click();
+  await expect(page).toHaveURL(/days=7/);
+  await page.reload();
+  await expectFilled(page, note, suffix);
+  // Saved at another URL, it does not come back.
+  await page.getByRole("button", { name: note.button }).first().click();
+  await expect.poll(() => kept(page)).toEqual([]);
+});
+
+test("note that was emptied is not written", async ({ page, api }) => {
+  test.setTimeout(300_000);
+  await stored(api);
+  const note = FORMS["note"] as Form;
+  await open(page, note.path);
+  await note.show?.(page);
+  await fill(page, note, "");
+  await expect.poll(() => kept(page)).toHaveLength(1);
+  await field(page, "Note").fill("");
+  await expect.poll(() => kept(page)).toEqual([]);
+});
 
 test("saved template is not in the form for the next one", async ({ page }) => {
   await open(page, at("/templates?edit=new"));
   await page.getByLabel("Name").fill(`Saved ${randomUUID()}`);
   await page.getByLabel("Text").fill("Check {{page}}");
-  expect(await kept(page)).toHaveLength(1);
+  await expect.poll(() => kept(page)).toHaveLength(1);
   await page.getByRole("button", { name: "Save template" }).click();
   await expect(page).toHaveURL(/\/templates$/);
   expect(await kept(page)).toEqual([]);

@@ -13,4 +13,6 @@ testEachPage("is readable with text of twice the size", async (page) => {
   expect(await page.evaluate(() => getComputedStyle(document.documentElement).fontSize)).toBe("32px");
   await expectFitting(page);
   await expectNoViolations(page);
+  await page.setViewportSize({ width: 640, height: 800 });
+  await expectFitting(page, "at 640 px");
 });

@@ -82,7 +82,7 @@ for (const [width, height] of [[1280, 720], [1600, 900], [768, 560], [1280, 640]
       await toasts(page).getByRole("button", { name: "Undo" }).click();
       await expect(rows).toHaveCount(2);
       await expect(toasts(page)).toHaveCount(0);
-      await expect(page.getByRole("status").getByText("1 job restored")).toBeAttached();
+      await expect(page.getByRole("status").getByText("Undone: 1 job archived")).toBeAttached();
     });
   });
 }

@@ -85,6 +85,43 @@ test("long name of a template does not widen the forms at 320 px", async ({ page
   }
 });
 
+test("wide Markdown of a prompt is whole on paper", async ({ page, api }) => {
+  const columns = Array.from({ length: 14 }, (_, at) => `A column ${at}`);
+  const table = [columns.join(" | "), columns.map(() => "---").join(" | "), columns.join(" | ")].map((row) => `| ${row} |`).join("\n");
+  const command = "curl ".padEnd(300, "--header 'Accept: application/json' ");
+  const job = await api.start(`Check the examples\n\n${table}\n\n\`\`\`\n${command}\n\`\`\``);
+  await page.setViewportSize(A4);
+  await open(page, at(`/jobs/${job.id}`));
+  await page.emulateMedia({ media: "print" });
+  const parts = page.locator(".markdown pre, .markdown .wide");
+  await expect(parts).toHaveCount(2);
+  expect(await parts.evaluateAll((all) => all.filter((it) => it.scrollWidth > it.clientWidth).map((it) => it.className || it.localName))).toEqual([]);
+  await expectFitting(page);
+});
+
+test("paper is light, whatever the theme", async ({ page }) => {
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  await open(page, at(""));
+  const light = await background();
+  for (const theme of ["light", "dark", ""]) {
+    await page.emulateMedia({ media: "screen", colorScheme: "dark" });
+    await page.evaluate((theme) => (document.documentElement.dataset["theme"] = theme), theme);
+    expect((await background()) === light, `on screen with the theme "${theme}"`).toBe(theme === "light");
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    expect(await background(), `on paper with the theme "${theme}"`).toBe(light);
+  }
+});
+
+test("long word in a prompt does not widen the preview of a batch at 320 px", async ({ page }) => {
+  await page.setViewportSize({ width: 320, height: 640 });
+  await open(page, at("/jobs/batch"));
+  await page.getByLabel("Prompt template").fill(`Check {{page}} against https://github.com/acme/docs/blob/main/${"guides/".repeat(12)}retries.md`);
+  await page.getByLabel("Values, one line per job").fill("/a");
+  await page.getByRole("button", { name: "Preview" }).click();
+  await expect(page.getByRole("list", { name: "Prompts" })).toBeVisible();
+  await expectFitting(page);
+});
+
 test("printed report has all figures", async ({ page, api }) => {
   test.setTimeout(300_000);
   await stored(api);

@@ -39,13 +39,28 @@ async fn author_creates_changes_and_removes_a_note() {
     olga.post("/api/annotations/remove", &[("project", "docs"), ("id", id)]).await.refused(404, "not_found");
 }
 
+/// The response to the first request may have been lost.
+#[tokio::test]
+async fn note_that_is_sent_twice_is_stored_once() {
+    let app = TestApp::with(at(NOON)).await;
+    with_three_days(&app).await;
+    let (olga, otto) = (app.operator().await, app.sign_in("otto").await);
+    let note = || New::note("2026-11-19", "Version 3 was released");
+    let first = note().made(&olga).await;
+    assert_eq!(note().made(&olga).await, first);
+    note().made(&otto).await;
+    New::note("2026-11-18", "Version 3 was released").made(&olga).await;
+    New::note("2026-11-19", "Version 3 was released again").made(&olga).await;
+    assert_eq!(notes(&olga).await.len(), 4);
+}
+
 #[tokio::test]
 async fn note_beyond_the_daily_limit_stays_in_its_form() {
     let app = TestApp::with(at(NOON)).await;
     with_three_days(&app).await;
     let olga = app.operator().await;
-    for _ in 0..50 {
-        New::note("2026-11-19", "x").made(&olga).await;
+    for number in 0..50 {
+        New::note("2026-11-19", &number.to_string()).made(&olga).await;
     }
     let page = format!("{}/p/docs/analytics?from=2026-11-18&to=2026-11-20", app.origin());
     let note = New::note("2026-11-19", "One more note").with("id", "");

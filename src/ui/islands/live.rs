@@ -83,8 +83,6 @@ struct Pace {
     /// Whether the page has changed since it was searched.
     has_changed: bool,
     is_fetching: bool,
-    /// Then nothing is requested: without the session it would fail.
-    is_signing_out: bool,
     requested_at: Timestamp,
     refreshing: refresh::Progress,
     failures: refresh::Failures,
@@ -142,7 +140,6 @@ impl LiveState {
                 regions: Regions::default(),
                 has_changed: true,
                 is_fetching: false,
-                is_signing_out: false,
                 requested_at: browser::now(),
                 refreshing: refresh::Progress::Idle,
                 failures: refresh::Failures::default(),
@@ -281,17 +278,16 @@ impl LiveState {
             let live = self.clone();
             browser::on_window::<Event>(event, move |_| live.became_visible());
         }
-        let pace = self.pace;
-        browser::on_window("pageshow", move |event: Event| {
+        browser::on_window("pageshow", |event: Event| {
             if browser::is_restored(&event) {
                 browser::count_as_opened();
-                pace.update_value(|pace| pace.is_signing_out = false);
+                browser::set_signing_out(false);
             }
         });
         self.watch_connection();
         // After a navigation, screen readers continue at the content, not before the navigation bar.
         if browser::came_by_link() && browser::has_no_focus() && browser::fragment().is_empty() {
-            browser::focus("content");
+            browser::focus_where_it_is("content");
         }
     }
 
@@ -336,8 +332,7 @@ impl LiveState {
 
     fn beat(&self) {
         let is_hidden = browser::is_hidden();
-        if self.pace.with_value(|pace| pace.is_signing_out) || is_hidden && !self.notifications.are_enabled()
-        {
+        if is_hidden && !self.notifications.are_enabled() {
             return;
         }
         self.search();
@@ -392,7 +387,7 @@ impl LiveState {
 
     /// Requests the states of all watched jobs, which may be none.
     fn poll(&self) {
-        if self.pace.with_value(|pace| pace.is_fetching || pace.is_signing_out) {
+        if self.pace.with_value(|pace| pace.is_fetching) || browser::is_signing_out() {
             return;
         }
         self.pace.update_value(|pace| {
@@ -456,9 +451,15 @@ impl LiveState {
                     live.toasts.announce(&done, "");
                     live.refresh_now();
                 }
-                Err(error) => live.toasts.warn(&error.message, "", None),
+                Err(error) => live.offer_undo(&error.message, toasts::Undo { path, fields, done }),
             }
         });
+    }
+
+    /// Shows `text` with a button that undoes.
+    fn offer_undo(&self, text: &str, undo: toasts::Undo) {
+        let live = self.clone();
+        self.toasts.show_with_undo(text, move || live.undo(undo.clone()));
     }
 }
 

@@ -67,7 +67,7 @@ impl Moves {
             self.is_busy.set(false);
             match result {
                 Ok(left) => self.result.set(outcome(&left, &message)),
-                Err(error) => live.toasts.show(&error.message, "", None),
+                Err(error) => live.toasts.warn(&error.message, "", None),
             }
             // Closes the confirmation.
             show_queue(&live, browser::here().split('?').next().unwrap_or_default());

@@ -112,7 +112,11 @@ impl Selection {
             if !self.is_left(&selected, &url) {
                 return self.set(Selected::NONE, None);
             }
-            show(&selected, self.show(&selected));
+            let count = self.show(&selected);
+            show(&selected, count);
+            if count == 0 {
+                browser::leave_hidden();
+            }
         });
     }
 

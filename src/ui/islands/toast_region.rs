@@ -77,10 +77,15 @@ impl OnPage {
     fn remove(&self) {
         let had_focus = self.element.contains(document().active_element().as_deref());
         self.element.remove();
-        let before = self.before.clone().filter(|before| before.is_connected());
-        let before = before.or_else(|| browser::by_id("content")).filter(|_| had_focus);
-        if let Some(before) = before.and_then(|before| before.dyn_into::<HtmlElement>().ok()) {
+        if !had_focus {
+            return;
+        }
+        if let Some(before) = self.before.as_ref().and_then(|before| before.dyn_ref::<HtmlElement>()) {
             let _ = before.focus();
+        }
+        // It may be removed or hidden.
+        if browser::has_no_focus() {
+            browser::focus("content");
         }
     }
 }

@@ -12,7 +12,7 @@ use model::limits::{NOTES_OF_DAY, NOTES_OF_PROJECT};
 use model::time::Timestamp;
 
 impl Store {
-    /// Adds a note and returns its id.
+    /// Adds a note and returns its id. A note that its author repeats is added once: the response to the first request may have been lost.
     pub async fn add_annotation(
         &self,
         by: Authority<'_>,
@@ -20,8 +20,15 @@ impl Store {
         day: Day,
         text: &str,
     ) -> Result<String, StoreError> {
-        let id = new_id();
         let Change { mut tx, by, now } = self.write(by).begin().await?;
+        let same = sqlx::query(
+            "SELECT id FROM annotations WHERE project = $1 AND day = $2 AND text = $3 AND author_id = $4",
+        );
+        let same = same.bind(project.as_str()).bind(day.to_string()).bind(text).bind(&by.id);
+        if let Some(row) = same.fetch_optional(&mut *tx).await? {
+            return Ok(row.try_get("id")?);
+        }
+        let id = new_id();
         leave_room(&mut tx, project, day, "").await?;
         sqlx::query(
             "INSERT INTO annotations (id, project, day, text, author_id, created_at, updated_at)

@@ -87,16 +87,22 @@ impl Ledger {
 async fn concurrent_notes_stay_within_the_limit_of_a_day() {
     let ledger = Ledger::new().await;
     let by = Authority::Test(&ledger.author, NOON);
-    let add = |day: Day| ledger.store.add_annotation(by, &ledger.project, day, "text");
+    let add = async |day: Day, text: u32| {
+        ledger.store.add_annotation(by, &ledger.project, day, &text.to_string()).await
+    };
     let (today, tomorrow) = (Day::of(NOON), Day::of(NOON).plus_days(1));
-    let added = join_all((0..60).map(|_| add(today))).await;
+    let added = join_all((0..60).map(|number| add(today, number))).await;
     assert_eq!(succeeded(added, "at most 50 notes"), 50);
     // Moving a note of another day there fails, too.
-    let id = add(tomorrow).await.unwrap();
+    let id = add(tomorrow, 0).await.unwrap();
     let change = async |day| ledger.store.change_annotation(by, &ledger.project, &id, day, "changed").await;
     assert_eq!(succeeded(vec![change(today).await], "at most 50 notes"), 0);
     change(tomorrow).await.unwrap();
     assert_eq!(ledger.count("annotations").await, 51);
+    // A note that is repeated at the same time is stored once.
+    let same = join_all((0..10).map(|_| add(tomorrow, 1))).await;
+    assert_eq!(succeeded(same, "at most 50 notes"), 10);
+    assert_eq!(ledger.count("annotations").await, 52);
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use leptos::prelude::{document, window};
+use leptos::server_fn::ServerFn;
 use leptos::server_fn::redirect::REDIRECT_HEADER;
 use leptos::wasm_bindgen::{JsCast, JsValue};
 use leptos::web_sys::js_sys::{Date, Function, Reflect};
@@ -12,6 +13,7 @@ use wasm_bindgen_futures::JsFuture;
 
 use super::{Reply, find, now};
 use crate::ui::islands::json;
+use api::session::Logout;
 use model::error::{AppError, ErrorCode};
 use model::headers::{
     OPENED_HEADER, PERSON_FIELD, PERSON_HEADER, REFRESH_HEADER, REVISION_HEADER, UNREAD_HEADER,
@@ -28,6 +30,7 @@ const DEADLINE: u32 = 60_000;
 const CLOCK_TOLERANCE: i64 = 5_000;
 
 thread_local! {
+    static IS_SIGNING_OUT: Cell<bool> = const { Cell::new(false) };
     /// Whether the page has made no request since it was opened.
     static IS_OPENED: Cell<bool> = const { Cell::new(true) };
     /// How far the server's clock is ahead of the browser's, in milliseconds.
@@ -68,6 +71,15 @@ pub async fn post_raw(path: &str, fields: &str) -> Reply<String> {
         revision: None,
         unread: None,
     })
+}
+
+/// Whether the page signs out. Without a session other requests would fail, so there are none.
+pub fn set_signing_out(signs_out: bool) {
+    IS_SIGNING_OUT.set(signs_out);
+}
+
+pub fn is_signing_out() -> bool {
+    IS_SIGNING_OUT.get()
 }
 
 /// Fetches and parses the page at `url` in the background.
@@ -148,6 +160,9 @@ fn name_person(headers: &Headers) -> Result<(), JsValue> {
 }
 
 async fn fetched(url: &str, request: &RequestInit) -> Result<(Response, String), JsValue> {
+    if is_signing_out() && url != Logout::PATH {
+        return Err(JsValue::NULL);
+    }
     // Not in every browser.
     if let Ok(signal) = deadline() {
         Reflect::set(request, &"signal".into(), &signal)?;

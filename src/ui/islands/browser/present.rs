@@ -159,6 +159,14 @@ pub fn focus(id: &str) -> bool {
     element.is_some_and(|element| element.focus().is_ok())
 }
 
+/// Focuses the page's content if the focused element is hidden now, such as a button of a toolbar: the browser would drop the focus.
+pub fn leave_hidden() {
+    let focused = document().active_element();
+    if focused.is_some_and(|focused| focused.get_bounding_client_rect().height() == 0.0) {
+        focus("content");
+    }
+}
+
 /// As [`focus`], without scrolling to the element.
 pub fn focus_where_it_is(id: &str) {
     let top = window().scroll_y().unwrap_or(0.0);

@@ -21,12 +21,20 @@ pub fn store(key: &str, value: &str) {
 /// Removes all drafts, of this tab too, because the next user of this browser must not read them.
 pub fn forget_drafts() {
     for storage in [storage(), window().session_storage().ok().flatten()].into_iter().flatten() {
-        for at in (0..storage.length().unwrap_or(0)).rev() {
-            if let Some(key) = storage.key(at).ok().flatten().filter(|key| key.starts_with(DRAFTS)) {
-                let _ = storage.remove_item(&key);
-            }
+        for key in keys(&storage, DRAFTS) {
+            let _ = storage.remove_item(&key);
         }
     }
+}
+
+/// The stored keys that begin with `prefix`.
+pub fn stored_keys(prefix: &str) -> Vec<String> {
+    storage().map(|storage| keys(&storage, prefix)).unwrap_or_default()
+}
+
+fn keys(storage: &Storage, prefix: &str) -> Vec<String> {
+    let keys = (0..storage.length().unwrap_or(0)).filter_map(|at| storage.key(at).ok()?);
+    keys.filter(|key| key.starts_with(prefix)).collect()
 }
 
 /// As [`stored`], in `sessionStorage`.

@@ -8,13 +8,12 @@
 //!
 //! A GET form becomes a navigation, without the empty fields.
 
-use leptos::prelude::UpdateValue;
-use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, HtmlElement, HtmlFormElement, SubmitEvent};
 
-use super::{LiveState, kept};
+use super::LiveState;
+use super::kept::{self, Task};
 use crate::ui::charts::number::counted;
 use crate::ui::components::notice;
 use crate::ui::islands::morph::{self, PROBLEM};
@@ -22,8 +21,6 @@ use crate::ui::islands::selection::bulk;
 use crate::ui::islands::toasts::Undo;
 use crate::ui::islands::{browser, json};
 use crate::ui::marks::SIGN_OUT;
-use api::archive_and_tags::{ArchiveJobs, DismissJobs, TagJobs, UnarchiveJobs, UndismissJobs};
-use api::job_pages::AddPage;
 use model::error::{AppError, ErrorCode};
 use model::job::BulkResult;
 use model::links;
@@ -55,11 +52,11 @@ fn submitted(live: &LiveState, event: &SubmitEvent) {
     let toast = attribute("data-done", "data-done").map(|done| (done, attribute("data-undo", "data-undo")));
     browser::set_busy(&form, true);
     let is_sign_out = SIGN_OUT.is_of(&form);
-    if is_sign_out {
-        live.pace.update_value(|pace| pace.is_signing_out = true);
-    }
     let (live, typed) = (live.clone(), browser::typed_fields(&form));
     spawn_local(async move {
+        if is_sign_out {
+            browser::set_signing_out(true);
+        }
         let reply = browser::post_raw(&action, &fields).await;
         browser::set_busy(&form, false);
         let has_session = |error: &AppError| error.code != ErrorCode::Unauthenticated;
@@ -67,14 +64,14 @@ fn submitted(live: &LiveState, event: &SubmitEvent) {
         if is_sign_out && !reply.result.as_ref().is_err_and(has_session) {
             browser::forget_drafts();
         }
+        // What was typed since then has not been processed.
+        let is_processed = reply.result.is_ok() && browser::typed_fields(&form) == typed;
+        // Signing out in another tab has removed what was stored.
+        let task = if is_processed { Task::Forget } else { Task::Store };
+        kept::keep(task, form.clone(), live.clone()).await;
         match reply.result {
             Ok(text) => {
                 problem(&form, None);
-                // What was typed since then has not been processed.
-                let is_processed = browser::typed_fields(&form) == typed;
-                if is_processed {
-                    kept::forget(&form);
-                }
                 if let Some(path) = reply.redirect {
                     return browser::go(&path);
                 }
@@ -88,7 +85,7 @@ fn submitted(live: &LiveState, event: &SubmitEvent) {
                 live.refresh_now();
             }
             Err(error) if is_sign_out && has_session(&error) => {
-                live.pace.update_value(|pace| pace.is_signing_out = false);
+                browser::set_signing_out(false);
                 live.toasts.warn(&["You are still signed in. ", &error.message].concat(), "", None);
             }
             Err(error) => refused(&form, &error),
@@ -123,19 +120,9 @@ fn show_done(live: &LiveState, posted: &str, text: &str, done: &str, undo: Optio
     let fields =
         browser::fields_of(&[("project", live.project()), ("jobs", &ids), ("tag", &tag), ("path", &page)]);
     let count = counted(jobs.len() as u64, "job", "jobs");
-    let undone = match path.as_str() {
-        ArchiveJobs::PATH => "archived",
-        UnarchiveJobs::PATH => "restored",
-        DismissJobs::PATH => "dismissed",
-        UndismissJobs::PATH => "no longer dismissed",
-        TagJobs::PATH => "tagged",
-        AddPage::PATH => "about this page again",
-        _ => "untagged",
-    };
-    let undo = Undo { path, fields, done: [&count, " ", undone].concat() };
     let text = [&count, " ", done].concat();
-    let state = live.clone();
-    live.toasts.show_with_undo(&text, move || state.undo(undo.clone()));
+    let undo = Undo { path, fields, done: ["Undone: ", &text].concat() };
+    live.offer_undo(&text, undo);
 }
 
 /// Shows the error above `form`, or removes it if there is none.

@@ -186,6 +186,9 @@ impl PromptForm {
         // Without a response of the server, it may have processed the text.
         if !matches!(error.code, ErrorCode::Unreachable | ErrorCode::Internal) {
             self.store_edit();
+            if let Some(beside) = self.beside.get_value() {
+                beside.store_edit();
+            }
         }
         self.show_problem(Some(error));
     }
