@@ -38,6 +38,9 @@ for (const javaScriptEnabled of [true, false]) {
       await page.getByRole("button", { name: "Preview" }).click();
       await page.getByRole("button", { name: "Start batch for 3 pages" }).click();
       await expect(jobs(page)).toHaveCount(3);
+      await expect(page.getByRole("heading", { level: 1 })).toHaveText("emulator:slow Check a page for a reader · 3 pages");
+      await expect(page.getByText(/^Batch by /)).toBeVisible();
+      await expect(page.getByText(/preview/i)).toHaveCount(0);
       await expect(async () => {
         if (!javaScriptEnabled) await page.reload();
         await expect(page.getByText("3 of 3 sent")).toBeVisible({ timeout: 500 });
@@ -99,9 +102,10 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(async () => {
         if (!javaScriptEnabled) await page.reload();
         await expect(figure(page, "Failed")).toHaveText("1", { timeout: 500 });
-        await expect(figure(page, "Completed")).toHaveText("2", { timeout: 500 });
+        await expect(figure(page, "Finished")).toHaveText("1", { timeout: 500 });
+        await expect(figure(page, "No changes")).toHaveText("1", { timeout: 500 });
       }).toPass(UNTIL_DONE);
-      for (const [name, number] of [["Sent", "3"], ["Running", "0"], ["Pull requests", "1"], ["No changes", "1"]] as const) {
+      for (const [name, number] of [["Sent", "3"], ["Running", "0"], ["Pull requests", "1"]] as const) {
         await expect(figure(page, name)).toHaveText(number);
       }
 
@@ -129,7 +133,7 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(batches(page)).toHaveCount(2);
       await expect(batches(page).nth(0).getByRole("link")).toHaveAttribute("href", at(`/batches/${other}`));
       await expect(batches(page).nth(1)).toContainText("Spring <b>cleaning</b>");
-      await expect(batches(page).nth(1)).toContainText("3 of 3 finished · 1 pull request · 1 no changes · 1 failed");
+      await expect(batches(page).nth(1)).toContainText("3 of 3 sent · 1 finished · 1 failed · 1 no changes");
       await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Jobs" }).click();
       await page.getByRole("main").getByRole("link", { name: "Batches" }).click();
       await expect(page).toHaveURL(at("/batches"));
@@ -265,12 +269,12 @@ test("on a phone, the row of a batch shows its name above its facts", async ({ s
   await open(page, at("/jobs"));
   await expect(async () => {
     await page.reload();
-    await expect(facts).toContainText(/5 of 5\s*·\s*2 pull requests\s*·\s*3 need attention/, { timeout: 500 });
+    await expect(facts).toContainText("5 of 5 sent · 2 finished · 2 failed · 1 no changes", { timeout: 500 });
   }).toPass(UNTIL_DONE);
   await interactive(page);
   const name = row.locator(".batch-name");
   await expect(name).toBeVisible();
-  await expect(name).toHaveText("emulator:{{how}} Check every example in the reference and in {{page}}");
+  await expect(name).toHaveText("emulator:a how Check every example in the reference and in a page · 5 pages");
   const boxes = async () => {
     const [of, below] = [await name.boundingBox(), await facts.boundingBox()];
     if (!of || !below) throw new Error("the name or the facts have no box");

@@ -451,7 +451,7 @@ test("jobs of a batch are one row that opens", async ({ serve, visit }) => {
   const single = await api.start("emulator:slow By itself");
   await open(page, LIST);
   const row = page.locator(".batch-row");
-  await expect(row.locator("summary")).toContainText("emulator:pull-request Add samples to {{page}}");
+  await expect(row.locator("summary")).toContainText("emulator:pull-request Add samples to a page · 3 pages");
   await expect(row.locator("summary")).toContainText(/\d of 3/);
   await expect(page.getByRole("list", { name: "Jobs", exact: true }).getByRole("listitem")).toHaveCount(2);
   await expect(badge(page, single.id)).toBeVisible();
@@ -472,10 +472,10 @@ test("filtered batch counts all jobs, and matches are visible", async ({ serve, 
   for (const job of jobs.slice(0, 2)) await api.tag(job.id, "release");
   const row = page.locator(".batch-row");
   await open(page, `${LIST}?pr=yes`);
-  await expect(row.locator(".batch-facts")).toHaveText("· 3 of 3 · 3 pull requests");
+  await expect(row.locator(".batch-facts")).toHaveText("· 3 of 3 sent · 3 finished");
   await expect(rows(page).first()).toBeHidden();
   await open(page, `${LIST}?tag=release`);
-  await expect(row.locator(".batch-facts")).toHaveText("· 3 of 3 · 3 pull requests · 2 on this page");
+  await expect(row.locator(".batch-facts")).toHaveText("· 3 of 3 sent · 3 finished · 2 on this page");
   await row.locator("summary").click();
   await expect(row.locator(".job-row").filter({ visible: true })).toHaveCount(2);
   await expect(row.getByRole("link", { name: "Open the batch with all 3 jobs" })).toHaveAttribute("href", at(`/batches/${batch}`));

@@ -132,7 +132,7 @@ async fn archived_job_of_a_batch_counts_with_its_outcome() {
         assert_eq!(progress[count], jobs, "{count}: {progress}");
     }
     let page = page(operator, &format!("/p/docs/batches/{batch}")).await;
-    for (name, jobs) in [("Completed", 1), ("Failed", 1), ("Archived", 1)] {
+    for (name, jobs) in [("Finished", 1), ("Failed", 1), ("Archived", 1)] {
         assert!(
             page.contains(&format!("<dt>{name}</dt><dd class=\"numeric\">{jobs}</dd>")),
             "{name}: {page}"

@@ -105,6 +105,10 @@ async fn viewer_reads_templates_and_changes_none() {
     assert_eq!(templates, [(&json!("One"), &json!("Check {{page}}"))]);
     let page = viewer.get("/p/docs/templates").await;
     assert!(page.text.contains("One") && !page.text.contains("/api/templates/remove"), "offered to a viewer");
+    for form in ["new", id.as_str()] {
+        let page = viewer.get(&format!("/p/docs/templates?edit={form}")).await.text;
+        assert!(page.contains("Your role is read-only") && !page.contains("Save template"), "{page}");
+    }
     app.anonymous().post("/api/templates/list", &[("project", "docs")]).await.refused(401, "unauthenticated");
     app.anonymous().post("/api/templates/save", &fields).await.refused(401, "unauthenticated");
 }

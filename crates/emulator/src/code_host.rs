@@ -55,6 +55,8 @@ pub(crate) struct Opened {
 const LIMIT: u64 = 5_000;
 /// The most pages that one pull request changes.
 const PAGES_MAX: u64 = 3;
+/// How many pull requests a page lists.
+const LISTED_MAX: usize = 100;
 const LARGEST_QUERY: usize = 256 * 1024;
 
 impl CodeHost {
@@ -68,7 +70,8 @@ pub(crate) fn routes(emulator: &Emulator) -> Router<Emulator> {
     match emulator.state.code_host {
         Some(_) => Router::new()
             .route("/api/graphql", post(query).layer(DefaultBodyLimit::max(LARGEST_QUERY)))
-            .route("/{owner}/{repository}/pull/{number}", get(show)),
+            .route("/{owner}/{repository}/pull/{number}", get(show))
+            .route("/{owner}/{repository}/pulls", get(list)),
         None => Router::new(),
     }
 }
@@ -109,7 +112,23 @@ async fn show(
     }
 }
 
+async fn list(
+    State(emulator): State<Emulator>,
+    Path((owner, repository)): Path<(String, String)>,
+) -> Html<String> {
+    Html(emulator.list(&format!("{owner}/{repository}")))
+}
+
 impl Emulator {
+    /// The page with the pull requests of a repository, the newest first.
+    fn list(&self, repository: &str) -> String {
+        let mut opened = self.ledger().pull_requests(self.now());
+        opened.retain(|opened| opened.repository == repository);
+        opened.sort_unstable_by_key(|opened| std::cmp::Reverse(opened.number));
+        opened.truncate(LISTED_MAX);
+        page::list(repository, &opened)
+    }
+
     /// The page of a pull request.
     fn page(&self, repository: &str, number: u64) -> Option<String> {
         let (host, now) = (self.state.code_host.as_ref()?, self.now());
@@ -202,6 +221,9 @@ mod tests {
         let page = bench.emulator.page("acme/docs-docs", 101).unwrap();
         assert!(page.contains("<h1>acme/docs-docs #101</h1>"), "{page}");
         assert_eq!(bench.emulator.page("acme/docs-docs", 102), None);
+        let list = bench.emulator.list("acme/docs-docs");
+        assert!(list.contains("<a href=\"pull/101\">#101</a>"), "{list}");
+        assert!(bench.emulator.list("acme/other").contains("No pull requests"));
         assert_eq!(Bench::new().emulator.page("acme/docs-docs", 101), None);
     }
 }

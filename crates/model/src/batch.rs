@@ -12,14 +12,16 @@ use std::hash::{BuildHasher, RandomState};
 use serde::{Deserialize, Serialize};
 
 use crate::id::{BatchId, IntentId, JobId, ProjectId, TemplateId};
-use crate::job::Job;
+use crate::job::{Job, cut};
 use crate::similar::ChangedPage;
-use crate::template::Parsed;
+use crate::template::{Parsed, in_words, placeholders};
 use crate::time::Timestamp;
+use crate::title;
+
 use crate::unfilled::{self, NAMED};
 
 pub use self::items::{Item, ItemError, Items};
-pub use self::progress::Progress;
+pub use self::progress::{Part, Progress};
 use self::values::Record;
 pub use self::values::quoted;
 
@@ -40,7 +42,7 @@ pub const PAGE: &str = "page";
 pub struct Batch {
     pub id: BatchId,
     pub project: ProjectId,
-    /// The name that people gave it, or the first line of its prompt template.
+    /// See [`name`].
     pub name: String,
     pub author: String,
     /// The prompt template.
@@ -83,6 +85,29 @@ pub struct Batch {
     /// The `cursor` of the rest of `preview` or `jobs`; `None` if this is all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
+}
+
+/// The name of a batch: the one that a person gave it, or one that is made of its prompt template and the number of its jobs, such as
+/// `Refresh a page · 12 pages`.
+pub fn name(given: Option<String>, template: &str, jobs: u64) -> String {
+    given.unwrap_or_else(|| {
+        let mut name = title::title(&in_words(template));
+        cut(&mut name);
+        match jobs {
+            0 => name,
+            _ => format!("{} · {jobs} {}", name.trim_end_matches('.'), subject(template, jobs)),
+        }
+    })
+}
+
+/// The word for the subjects of `number` jobs: pages, or jobs if the template does not name a page.
+pub fn subject(template: &str, number: u64) -> &'static str {
+    match (placeholders(template).contains(&PAGE), number) {
+        (true, 1) => "page",
+        (true, _) => "pages",
+        (false, 1) => "job",
+        (false, _) => "jobs",
+    }
 }
 
 /// A prepared batch that nobody started, in the list of its author.
@@ -341,6 +366,14 @@ mod tests {
 
     fn error_of(text: &str, list: &str, most: usize) -> String {
         entries(text, list, most).err().map(|error| error.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn batch_without_a_given_name_is_called_after_its_template() {
+        assert_eq!(name(Some("Spring".to_owned()), "Refresh {{page}}", 12), "Spring");
+        assert_eq!(name(None, "Refresh **{{page}}**.\nAll of it", 12), "Refresh a page · 12 pages");
+        assert_eq!(name(None, "Release {{version}}", 1), "Release a version · 1 job");
+        assert_eq!(name(None, "Release {{version}}.", 0), "Release a version.");
     }
 
     #[test]

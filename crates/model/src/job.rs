@@ -12,11 +12,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::api_token::ExpiringToken;
+use crate::batch::Progress;
 use crate::draft::OtherDraft;
 use crate::id::{BatchId, IntentId, JobId, MessageId, ProjectId};
 use crate::pull_request::{PullRequest, PullRequestFilter, PullRequestState, ReviewedJob};
 use crate::saved_template::UsedTemplate;
 use crate::time::Timestamp;
+use crate::title::title;
 use crate::upstream::PlatformNotice;
 
 pub use reason::{Reason, ReasonCode};
@@ -247,19 +249,11 @@ pub struct Facets {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BatchSummary {
     pub id: BatchId,
-    /// The first line of its prompt template.
+    /// As [`Batch::name`](crate::batch::Batch::name).
     pub name: String,
-    /// The number of its jobs; a job and its retry in the batch count once.
-    pub jobs: u64,
-    /// The further jobs that a retry in the batch replaces.
+    /// The jobs that a retry in the batch replaces. `progress` does not count them.
     pub retried: u64,
-    /// How many of `jobs` are finished.
-    pub finished: u64,
-    pub pull_requests: u64,
-    /// As [`Progress::resolved`](crate::batch::Progress::resolved).
-    pub resolved: u64,
-    /// How many of all its jobs need attention.
-    pub attention: u64,
+    pub progress: Progress,
 }
 
 /// The jobs section of a project's overview.
@@ -364,8 +358,8 @@ fn is_zero(number: &u32) -> bool {
 }
 
 impl Job {
-    /// The first non-empty line of the prompt.
-    pub fn title(&self) -> &str {
+    /// See [`title`].
+    pub fn title(&self) -> String {
         title(&self.prompt)
     }
 
@@ -489,11 +483,6 @@ pub const fn moves(state: JobState, tracked: bool) -> bool {
 pub const fn has_ended(state: JobState, tracked: bool, awaits_follow_up: bool) -> bool {
     let is_followed_up = awaits_follow_up && state.is_accepted();
     !is_followed_up && !moves(state, tracked)
-}
-
-/// The first non-empty line of a prompt.
-pub fn title(prompt: &str) -> &str {
-    prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("(no text)")
 }
 
 /// `link` if it is an absolute http or https URL that may be rendered as a link.

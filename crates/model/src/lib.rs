@@ -43,6 +43,7 @@ pub mod source_links;
 pub mod tag;
 pub mod template;
 pub mod time;
+pub mod title;
 pub mod trigrams;
 pub mod unfilled;
 pub mod upstream;

@@ -63,6 +63,23 @@ pub fn pieces(template: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
+/// `template` with each placeholder in words: `{{product_name}}` is "a product name".
+pub fn in_words(template: &str) -> String {
+    let mut text = String::new();
+    for piece in pieces(template) {
+        match piece {
+            Piece::Text(plain) => text.push_str(plain),
+            Piece::Placeholder { name, .. } => {
+                text.push_str(if text.is_empty() { "A" } else { "a" });
+                let has_vowel = name.starts_with(['a', 'e', 'i', 'o', 'u', 'A', 'E', 'I', 'O', 'U']);
+                text.push_str(if has_vowel { "n " } else { " " });
+                text.push_str(&name.replace(['_', '-'], " "));
+            }
+        }
+    }
+    text
+}
+
 /// The names of the placeholders in `template`, without duplicates, in order of appearance.
 pub fn placeholders(template: &str) -> Vec<&str> {
     Parsed::of(template).names
@@ -194,6 +211,16 @@ fn placeholder(text: &str) -> Option<(Piece<'_>, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn placeholders_in_words_have_an_article() {
+        assert_eq!(
+            in_words("Refresh {{page}} for {{ os_version = 2 }} by {{a-b}}"),
+            "Refresh a page for an os version by an a b"
+        );
+        assert_eq!(in_words("{{item}} at once"), "An item at once");
+        assert_eq!(in_words("Nothing {{ }} {1}"), "Nothing {{ }} {1}");
+    }
 
     #[test]
     fn chosen_template_replaces_only_the_unchanged_text_of_another() {

@@ -1,19 +1,17 @@
 //! How far the jobs of a batch are: a bar, and its numbers.
 
+use leptos::either::Either;
 use leptos::prelude::*;
 
-use crate::ui::charts::number::{counted, grouped};
+use crate::ui::charts::number::grouped;
 use crate::ui::charts::scale::{length, per_mille};
-use model::batch::Progress;
+use model::batch::{Part, Progress};
 
-/// The label of the jobs that a retry outside the batch resolved, after their number.
-pub const RESOLVED: &str = "resolved by a retry";
-
-/// Completed, failed and running jobs, one after another. A job that a retry resolved counts as completed. The remaining part is
-/// queued, archived without an outcome, or no longer tracked. The numbers beside it show the same.
+/// Completed, failed and running jobs, one after another. The remaining part is queued, archived without an outcome, or no longer
+/// tracked. The numbers beside it show the same.
 pub fn bar(progress: &Progress) -> AnyView {
     let completed = progress.completed + progress.resolved;
-    let failed = progress.finished() - progress.archived - progress.lost - completed;
+    let failed = progress.failed + progress.rejected + progress.unknown + progress.cancelled;
     let mut from = 0;
     let parts = [
         ("batch-bar-completed", completed),
@@ -34,72 +32,38 @@ pub fn bar(progress: &Progress) -> AnyView {
     .into_any()
 }
 
+/// The parts that are shown even if they are empty.
+const ALWAYS: [Part; 3] = [Part::Running, Part::Finished, Part::Failed];
+
 /// The numbers. Rare ones are shown only if they are not 0.
 pub fn figures(progress: &Progress) -> AnyView {
-    let always = [
-        ("Running", progress.running),
-        ("Completed", progress.completed),
-        ("Pull requests", progress.pull_requests),
-        ("No changes", progress.no_changes),
-        ("Failed", progress.failed),
-    ];
-    let rare = [
-        ("Resolved by a retry", progress.resolved),
-        ("Rejected", progress.rejected),
-        ("Outcome unknown", progress.unknown),
-        ("Cancelled", progress.cancelled),
-        ("Archived", progress.archived),
-        ("Other", progress.other),
-    ];
-    let rare = rare.into_iter().filter(|(_, jobs)| *jobs > 0);
-    let figures = [("Sent", progress.sent())].into_iter().chain(always).chain(rare).map(|(name, jobs)| {
-        view! { <div><dt>{name}</dt> <dd class="numeric">{grouped(jobs)}</dd></div> }
-    });
+    let parts = progress.parts().into_iter().filter(|(part, jobs)| *jobs > 0 || ALWAYS.contains(part));
+    let parts = parts.map(|(part, jobs)| (capitalized(part.label()), jobs));
+    let sent = [("Sent".to_owned(), progress.sent())].into_iter();
+    let figures = sent.chain(parts).chain([("Pull requests".to_owned(), progress.pull_requests)]);
+    let figures = figures
+        .map(|(name, jobs)| view! { <div><dt>{name}</dt> <dd class="numeric">{grouped(jobs)}</dd></div> });
     view! { <dl class="batch-figures" aria-label="Progress">{figures.collect_view()}</dl> }.into_any()
 }
 
-/// One line: the finished jobs, and their results.
-pub fn summary(progress: &Progress) -> String {
-    if progress.jobs == 0 {
-        return "Its jobs were removed".to_owned();
-    }
-    let mut parts = vec![format!("{} of {} finished", grouped(progress.finished()), grouped(progress.jobs))];
-    let requests = (progress.pull_requests > 0)
-        .then(|| counted(progress.pull_requests, "pull request", "pull requests"));
-    parts.extend(requests);
-    for (jobs, what) in [
-        (progress.resolved, RESOLVED),
-        (progress.running, "running"),
-        (progress.no_changes, "no changes"),
-        (progress.failed, "failed"),
-        (progress.rejected, "rejected"),
-        (progress.unknown, "outcome unknown"),
-        (progress.archived, "archived"),
-    ] {
-        if jobs > 0 {
-            parts.push(format!("{} {what}", grouped(jobs)));
-        }
-    }
-    parts.join(" · ")
+fn capitalized(label: &str) -> String {
+    let (first, rest) = label.split_at(1);
+    first.to_uppercase() + rest
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use model::job::JobState;
-
-    #[test]
-    fn summary_omits_empty_counts() {
-        let mut progress = Progress::default();
-        assert_eq!(summary(&progress), "Its jobs were removed");
-        progress.add(JobState::Completed, 2);
-        progress.add(JobState::Failed, 1);
-        progress.add(JobState::Queued, 1);
-        progress.pull_requests = 1;
-        progress.no_changes = 1;
-        assert_eq!(summary(&progress), "3 of 4 finished · 1 pull request · 1 no changes · 1 failed");
-        progress.add_resolved(2);
-        let facts = "5 of 6 finished · 1 pull request · 2 resolved by a retry · 1 no changes · 1 failed";
-        assert_eq!(summary(&progress), facts);
+/// One line: `12 of 12 sent · 9 finished · 2 failed · 1 no changes`. The parts add up to all jobs.
+pub fn summary(progress: &Progress) -> AnyView {
+    if progress.jobs == 0 {
+        return "Its jobs were removed".into_any();
     }
+    let parts = progress.parts().into_iter().filter(|(_, jobs)| *jobs > 0).map(|(part, jobs)| {
+        let text = format!("{} {}", grouped(jobs), part.label());
+        let text = match part.is_failure() {
+            true => Either::Left(view! { <span class="batch-attention">{text}</span> }),
+            false => Either::Right(text),
+        };
+        view! { " · " {text} }
+    });
+    let sent = format!("{} of {} sent", grouped(progress.sent()), grouped(progress.jobs));
+    view! { {sent} {parts.collect_view()} }.into_any()
 }

@@ -16,7 +16,7 @@ pub fn dismiss(project: &str, job: &str) -> impl IntoView + use<> {
 pub fn dismiss_icon(job: &Job) -> impl IntoView + use<> {
     let content = view! {
         {icon(icon::CLOSE)}
-        <span class="visually-hidden">"Dismiss: " {job.title().to_owned()}</span>
+        <span class="visually-hidden">"Dismiss: " {job.title()}</span>
     };
     form(job.project.as_str(), job.id.as_str(), "button button-icon", content)
 }

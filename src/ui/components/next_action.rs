@@ -17,7 +17,7 @@ pub fn next_action(job: &Job) -> impl IntoView + use<> {
         _ if job.has_no_changes() => ("Send follow-up", page + "#follow-up"),
         _ => ("View job", page),
     };
-    let name = view! { <span class="visually-hidden">": " {job.title().to_owned()}</span> };
+    let name = view! { <span class="visually-hidden">": " {job.title()}</span> };
     view! { <a class="button" href=href>{label} {name}</a> }
 }
 

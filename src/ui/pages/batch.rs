@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::ui::charts::number::counted;
+use crate::ui::charts::number::{counted, grouped};
 use crate::ui::clock;
 use crate::ui::components::batch_progress::{bar, figures};
 use crate::ui::components::cost;
@@ -16,11 +16,10 @@ use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 use api::batches::{CancelBatch, RenameBatch, RetryFailed, StartBatch, batch};
-use model::batch::{Batch, NAME_MAX_CHARS, PAGE};
+use model::batch::{self, Batch, NAME_MAX_CHARS};
 use model::budget::Meter;
 use model::job::Job;
 use model::links;
-use model::template::placeholders;
 use model::time::Timestamp;
 use model::unfilled::warning;
 
@@ -46,6 +45,7 @@ pub fn BatchPage() -> impl IntoView {
             None => view! { "Preview of a batch. Nothing is queued yet." }.into_any(),
             Some(at) => view! { <span>"Batch by " {batch.author.clone()} ", " {ago(at)}</span> }.into_any(),
         };
+        let context = view! { <span data-region="batch-state">{context}</span> };
         let head = page_head(&batch.name, context, actions);
         let starts = request_budgets.await.map(|budgets| budgets.creates);
         let every = (batch.started_at.is_some() && batch.waiting > 0).then_some("5");
@@ -91,7 +91,13 @@ fn preview(batch: Batch, may_start: bool, starts: Option<Meter>) -> AnyView {
         notice(Tone::Warning, view! { <p>{text}</p> })
     });
     let changed = changed_pages(&batch);
-    let start = format!("Start batch for {}{}", what(&batch), if names.is_empty() { "" } else { " anyway" });
+    let total = u64::from(batch.total);
+    let start = format!(
+        "Start batch for {} {}{}",
+        grouped(total),
+        batch::subject(&batch.text, total),
+        if names.is_empty() { "" } else { " anyway" }
+    );
     let confirm = may_start.then(|| {
         // A second click finds the batch started and changes nothing.
         let edit = links::new_batch(batch.project.as_str(), batch.id.as_str());
@@ -131,15 +137,6 @@ fn changed_pages(batch: &Batch) -> Option<AnyView> {
     let more = (more > 0).then(|| view! { <li>{counted(more as u64, "more page", "more pages")}</li> });
     let list = view! { <ul>{named.collect_view()} {more}</ul> };
     (!batch.changed_pages.is_empty()).then(|| notice(Tone::Warning, list).into_any())
-}
-
-/// The subject of a batch: pages, or jobs if its template does not name a page.
-fn what(batch: &Batch) -> String {
-    let (one, many) = match placeholders(&batch.text).contains(&PAGE) {
-        true => ("page", "pages"),
-        false => ("job", "jobs"),
-    };
-    counted(u64::from(batch.total), one, many)
 }
 
 /// When the last prompt would be sent, and when its job should be finished.

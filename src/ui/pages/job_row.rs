@@ -6,9 +6,9 @@ use leptos::either::Either;
 use leptos::prelude::*;
 
 use crate::ui::charts::number::counted as counted_text;
-use crate::ui::components::batch_progress::RESOLVED;
+use crate::ui::components::batch_progress;
 use crate::ui::components::icon::{self, icon};
-use crate::ui::components::localized::{counted, number};
+use crate::ui::components::localized::number;
 use crate::ui::components::marked::marked;
 use crate::ui::components::tag_link::tag_link_that_fits;
 use crate::ui::components::time::short_age;
@@ -101,7 +101,7 @@ fn content<S: IntoView>(job: &Job, has_check: bool, found: &Found, status: S) ->
 /// The title, which is the link of the row, and beside it an excerpt if the search matches the text only there.
 fn main(job: &Job, found: &Found) -> impl IntoView + use<> {
     let href = links::job(job.project.as_str(), job.id.as_str());
-    let title = view! { <a class="job-title" dir="auto" href=href>{marked(job.title(), &found.words)}</a> };
+    let title = view! { <a class="job-title" dir="auto" href=href>{marked(&job.title(), &found.words)}</a> };
     match found.excerpts.and_then(|excerpts| excerpts.get(job.id.as_str())) {
         Some(excerpt) => Either::Left(view! {
             <span class="job-main">
@@ -122,7 +122,7 @@ pub(super) fn batch_row<R: IntoView>(
     is_open: bool,
     rows: R,
 ) -> impl IntoView + use<R> {
-    let all = batch.jobs + batch.retried;
+    let all = batch.progress.jobs + batch.retried;
     let is_whole = here == all;
     let part = (!is_whole).then(|| view! { " · " {number(here)} " on this page" });
     let key = format!("batch-{}", batch.id);
@@ -136,7 +136,7 @@ pub(super) fn batch_row<R: IntoView>(
                     <span class="batch-name" dir="auto">{batch.name.clone()}</span>
                     <span class="batch-facts">
                         <span class="batch-separator">" · "</span>
-                        {batch_facts(batch)}
+                        {batch_progress::summary(&batch.progress)}
                         {part}
                     </span>
                 </summary>
@@ -156,22 +156,9 @@ pub(super) fn batch_link_row(project: &str, batch: &BatchSummary) -> impl IntoVi
         <li class="job-row batch-link-row" data-key=format!("batch-{}", batch.id)>
             <span class="badge">{icon(icon::JOBS)} <span>"Batch"</span></span>
             <a class="job-title" dir="auto" href=href>{batch.name.clone()}</a>
-            <span class="row-end batch-facts">{batch_facts(batch)}</span>
+            <span class="row-end batch-facts">{batch_progress::summary(&batch.progress)}</span>
         </li>
     }
-}
-
-/// `8 of 10 · 3 pull requests · 1 resolved by a retry · 2 need attention`.
-fn batch_facts(batch: &BatchSummary) -> impl IntoView + use<> {
-    let requests = (batch.pull_requests > 0).then(|| {
-        view! { " · " {counted(batch.pull_requests, "pull request", "pull requests")} }
-    });
-    let resolved = (batch.resolved > 0).then(|| view! { " · " {number(batch.resolved)} " " {RESOLVED} });
-    let attention = (batch.attention > 0).then(|| {
-        let words = if batch.attention == 1 { "needs attention" } else { "need attention" };
-        view! { " · " <span class="batch-attention">{number(batch.attention)} " " {words}</span> }
-    });
-    view! { {number(batch.finished)} " of " {number(batch.jobs)} {requests} {resolved} {attention} }
 }
 
 /// Up to two initials of a name.

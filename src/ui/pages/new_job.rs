@@ -171,7 +171,7 @@ impl Fields<'_> {
             warning_field.then(|| view! { <input type="hidden" name="similar" value="ask" /> });
         let retry = self.retried.as_ref().map(|job| {
             let href = links::job(self.project, job.id.as_str());
-            let mut title = job.title().to_owned();
+            let mut title = job.title();
             cut(&mut title);
             view! {
                 <input type="hidden" name="retry_of" value=job.id.to_string() autocomplete="off" />

@@ -193,7 +193,7 @@ fn row(job: &Job) -> AnyView {
         <li data-key=job.id.to_string()>
             {job_status(&status)}
             <span class="contents" data-region=region>{link(&status)}</span>
-            <a class="row-target" dir="auto" href=href>{job.title().to_owned()}</a>
+            <a class="row-target" dir="auto" href=href>{job.title()}</a>
             <span class="faint">{job.author.clone()} " · " {ago(job.changed_at)} {waiting(job)}</span>
         </li>
     }

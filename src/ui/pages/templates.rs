@@ -10,6 +10,7 @@ use crate::ui::components::empty::{empty, learn_about};
 use crate::ui::components::form::{confirm, post_form};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::page_room::{Room, TEXT_MAX, beginning, escaped_len};
+use crate::ui::components::read_only::read_only;
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
@@ -30,6 +31,11 @@ const START: usize = 1_024;
 #[component]
 pub fn Templates() -> impl IntoView {
     match request::query().get("edit") {
+        Some(_) if !request::session().can_start_jobs() => {
+            let head = page_head("Templates", "Prompts to start from.", ());
+            let why = "Changing templates needs the operator role. An administrator can give it to you.";
+            view! { {head} {read_only(&request::project(), why)} }.into_any()
+        }
         Some(template) => editor::editor(template, request::query().get("job")),
         None => list(),
     }

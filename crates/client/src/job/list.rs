@@ -10,8 +10,9 @@ use crate::connection::{Connection, parsed};
 use crate::output::{in_one_line, inform, is_lost, print_json, print_line};
 use crate::project_or_only;
 use crate::request::ApiRequest;
-use model::job::{JobState, title};
+use model::job::JobState;
 use model::time::Timestamp;
+use model::title::title;
 
 /// The maximum length of a title.
 const TITLE_CHARS: usize = 60;

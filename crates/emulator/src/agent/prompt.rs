@@ -44,6 +44,8 @@ impl Directives {
     pub(super) fn in_prompt(prompt: &str) -> Self {
         let mut directives = Self::default();
         for word in prompt.split_whitespace() {
+            // It may end a sentence.
+            let word = word.trim_end_matches(['.', ',', ';', ':', '!', '?']);
             match word {
                 "emulator:slow" => directives.duration = Some(SLOW),
                 "emulator:archive" => directives.archives = true,
@@ -75,6 +77,7 @@ mod tests {
         assert_eq!(read("Document emulator:failures"), Directives::default());
         assert_eq!(read("emulator:fail").outcome, Some(Outcome::Failed));
         assert_eq!(read("a\nemulator:no-changes b").outcome, Some(Outcome::NoChanges));
+        assert_eq!(read("Use emulator:no-changes. Then").outcome, Some(Outcome::NoChanges));
         assert_eq!(read("emulator:pull-request emulator:fail").outcome, Some(Outcome::PullRequest));
         let both = read("emulator:slow please emulator:fail");
         assert_eq!(

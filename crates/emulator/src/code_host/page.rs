@@ -30,6 +30,23 @@ pub(super) fn page(opened: &Opened, pull_request: &Value) -> String {
     )
 }
 
+/// The pull requests of a repository.
+pub(super) fn list(repository: &str, opened: &[Opened]) -> String {
+    let rows = opened.iter().map(|Opened { number, branch, .. }| {
+        format!("<li><a href=\"pull/{number}\">#{number}</a> <code>{}</code></li>", escaped(branch))
+    });
+    let list = match opened {
+        [] => "<p>No pull requests</p>".to_owned(),
+        _ => format!("<ul>{}</ul>", rows.collect::<String>()),
+    };
+    format!(
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
+         <title>Pull requests · {repository}</title><style>{STYLE}</style><h1>Pull requests of {repository}</h1>\
+         <p>This is the emulated code host of Docket’s demonstration. Nothing can be changed here.</p>{list}",
+        repository = escaped(repository),
+    )
+}
+
 pub(super) fn not_found() -> String {
     format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Not found</title><style>{STYLE}</style><h1>Not found</h1>"

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::job::{Job, JobState};
+use crate::job::JobState;
 
 /// Numbers of jobs. Each job is in `jobs`, and in one of `queued`, `running`, `completed`, `failed`, `rejected`, `unknown`,
-/// `cancelled`, `archived`, `other` and `resolved`.
+/// `cancelled`, `archived`, `other` and `resolved`. A job without a pull request that was run again counts with the outcome of its last retry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
     pub jobs: u64,
@@ -35,23 +35,6 @@ pub struct Progress {
 }
 
 impl Progress {
-    pub fn of<'a>(jobs: impl Iterator<Item = &'a Job>) -> Self {
-        let mut progress = Self::default();
-        for job in jobs {
-            if job.is_resolved() {
-                progress.add_resolved(1);
-                continue;
-            }
-            let has_request = job.badge().pr_link.is_some();
-            progress.add(job.outcome(), 1);
-            progress.lost += u64::from(job.state == JobState::Other && !job.is_moving());
-            progress.pull_requests += u64::from(has_request);
-            let is_unchanged = job.outcome() == JobState::Completed && !has_request && !job.is_direct;
-            progress.no_changes += u64::from(is_unchanged);
-        }
-        progress
-    }
-
     /// Adds `jobs` jobs in this state, or with this outcome of an archived job.
     pub fn add(&mut self, state: JobState, jobs: u64) {
         self.jobs += jobs;
@@ -79,9 +62,64 @@ impl Progress {
         self.jobs - self.queued - self.cancelled
     }
 
-    /// The jobs that change only through a person.
+    /// The part of the jobs that changed pages, or whose retry did.
     pub const fn finished(&self) -> u64 {
-        self.jobs - self.queued - self.running - (self.other - self.lost)
+        self.completed - self.no_changes + self.resolved
+    }
+
+    /// The jobs by outcome. Each job is in one part.
+    pub const fn parts(&self) -> [(Part, u64); 11] {
+        [
+            (Part::Running, self.running),
+            (Part::Finished, self.finished()),
+            (Part::Failed, self.failed),
+            (Part::NoChanges, self.no_changes),
+            (Part::Rejected, self.rejected),
+            (Part::Unknown, self.unknown),
+            (Part::Queued, self.queued),
+            (Part::Cancelled, self.cancelled),
+            (Part::Archived, self.archived),
+            (Part::Lost, self.lost),
+            (Part::Other, self.other - self.lost),
+        ]
+    }
+}
+
+/// A part of the jobs of a batch. Its text is the label after its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+pub enum Part {
+    #[strum(serialize = "running")]
+    Running,
+    #[strum(serialize = "finished")]
+    Finished,
+    #[strum(serialize = "failed")]
+    Failed,
+    #[strum(serialize = "no changes")]
+    NoChanges,
+    #[strum(serialize = "rejected")]
+    Rejected,
+    #[strum(serialize = "outcome unknown")]
+    Unknown,
+    #[strum(serialize = "queued")]
+    Queued,
+    #[strum(serialize = "cancelled")]
+    Cancelled,
+    #[strum(serialize = "archived")]
+    Archived,
+    #[strum(serialize = "no longer tracked")]
+    Lost,
+    #[strum(serialize = "other")]
+    Other,
+}
+
+impl Part {
+    pub fn label(self) -> &'static str {
+        self.into()
+    }
+
+    /// Whether a person should look at these jobs.
+    pub const fn is_failure(self) -> bool {
+        matches!(self, Self::Failed | Self::Rejected | Self::Unknown)
     }
 }
 
@@ -102,23 +140,8 @@ mod tests {
             progress.add(*state, 1);
         }
         progress.add_resolved(1);
-        let Progress { queued, running, completed, failed, rejected, unknown, cancelled, .. } = progress;
-        let Progress { archived, other, resolved, .. } = progress;
-        assert_eq!(
-            queued
-                + running
-                + completed
-                + failed
-                + rejected
-                + unknown
-                + cancelled
-                + archived
-                + other
-                + resolved,
-            progress.jobs
-        );
-        assert_eq!((progress.jobs, progress.sent(), progress.finished()), (11, 9, 7));
-        progress.lost = 1;
-        assert_eq!((progress.jobs, progress.sent(), progress.finished()), (11, 9, 8), "it has ended");
+        (progress.no_changes, progress.lost) = (1, 1);
+        assert_eq!(progress.parts().iter().map(|(_, jobs)| jobs).sum::<u64>(), progress.jobs);
+        assert_eq!((progress.jobs, progress.sent(), progress.finished()), (11, 9, 1));
     }
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use crate::analytics::period;
 use model::analytics::effect::JobEffect;
 use model::day::{Day, DayRange};
-use model::job::title;
 use model::page_views::ViewCounts;
 use model::pull_request::PullRequestState;
+use model::title::title;
 use store::page_views::queries::{FinishedJob, StoredDay};
 
 /// The maximum number of jobs shown for a page, newest first.
@@ -54,7 +54,7 @@ impl Effects {
             .filter(|state| !matches!(state, PullRequestState::Merged | PullRequestState::Unknown));
         if unmerged.is_some() {
             let none = ViewCounts::default();
-            let title = title(&job.prompt).to_owned();
+            let title = title(&job.prompt);
             return JobEffect {
                 job: job.job,
                 title,
@@ -69,7 +69,7 @@ impl Effects {
             };
         }
         let mut effect = JobEffect {
-            title: title(&job.prompt).to_owned(),
+            title: title(&job.prompt),
             job: job.job,
             finished,
             unmerged,

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::period::{Comparable, Period, complete, provisional};
 use model::analytics::trend::{Marker, Trend, TrendPoint};
 use model::day::Day;
-use model::job::title;
 use model::page_views::ViewCounts;
 use model::pull_request::PullRequestState;
+use model::title::title;
 use store::page_views::queries::{Annotations, FinishedJob, FinishedJobs};
 
 /// Longer ranges are shown by week.
@@ -83,7 +83,7 @@ pub(super) fn trend(points: Vec<TrendPoint>, finished: FinishedJobs, annotations
 fn markers(jobs: Vec<FinishedJob>) -> Vec<Marker> {
     let marker = |job: FinishedJob| Marker {
         day: Day::of(job.finished_at),
-        title: title(&job.prompt).to_owned(),
+        title: title(&job.prompt),
         merged: job.pull_request == Some(PullRequestState::Merged),
         job: job.job,
     };

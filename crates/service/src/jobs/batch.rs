@@ -7,6 +7,7 @@ mod template;
 mod unstarted;
 
 use std::collections::BTreeSet;
+use std::slice;
 
 use thiserror::Error;
 
@@ -22,7 +23,7 @@ use model::batch::{self, Batch, BatchForm, BatchPrompt, Entry, ListError, NAME_M
 use model::draft::DraftVersion;
 use model::error::{AppError, BadInput, ErrorCode};
 use model::id::{BatchId, IntentId, InvalidId, ProjectId, TemplateId, optional};
-use model::job::{Job, JobState, cut, title};
+use model::job::{Job, JobState};
 use model::page_path::{self, Pages};
 use model::time::Timestamp;
 use store::jobs::batches::{JobsOfBatch, NewBatch, PreparedBatch};
@@ -184,7 +185,8 @@ impl Jobs {
         let JobsOfBatch { jobs, retries } = self.store.jobs_of_batch(&prepared.id).await?;
         let in_batch = retries.iter().filter(|(_, batch)| batch.as_ref() == Some(&prepared.id));
         let retried: Vec<_> = in_batch.map(|(job, _)| job.clone()).collect();
-        let progress = Progress::of(jobs.iter().filter(|job| !retried.contains(&job.id)));
+        let batch = slice::from_ref(&prepared.id);
+        let progress = self.store.progress_of(batch).await?.remove(&prepared.id).unwrap_or_default();
         let is_failed = |job: &&Job| matches!(job.state, JobState::Failed | JobState::Rejected);
         let is_retried = |job: &&Job| retries.iter().any(|(retried, _)| *retried == job.id);
         let retryable = jobs.iter().filter(is_failed).filter(|job| !is_retried(job));
@@ -202,11 +204,12 @@ impl Jobs {
             true => None,
             false => self.store.usual_millis(&prepared.project, prepared.template_id.as_ref()).await?,
         };
+        let total = if is_started { progress.jobs } else { preview.len() as u64 };
         Ok(Batch {
             next: None,
             expected_end,
             usual_millis,
-            total: if is_started { progress.jobs } else { preview.len() as u64 } as u32,
+            total: total as u32,
             preview,
             unfilled,
             changed_pages,
@@ -218,7 +221,7 @@ impl Jobs {
             progress,
             id: prepared.id,
             project: prepared.project,
-            name: prepared.name.unwrap_or_else(|| own_name(&prepared.template)),
+            name: batch::name(prepared.name, &prepared.template, total),
             author: prepared.author,
             text: prepared.template,
             created_at: prepared.created_at,
@@ -325,19 +328,12 @@ fn lines(
     parsed.collect()
 }
 
-/// The name of a batch that nobody named.
-fn own_name(template: &str) -> String {
-    let mut name = title(template).to_owned();
-    cut(&mut name);
-    name
-}
-
 /// A batch whose prompts were just queued, without reading its jobs.
 fn as_started(prepared: PreparedBatch, jobs: usize, now: Timestamp) -> Batch {
     let mut progress = Progress::default();
     progress.add(JobState::Queued, jobs as u64);
     Batch {
-        name: prepared.name.unwrap_or_else(|| own_name(&prepared.template)),
+        name: batch::name(prepared.name, &prepared.template, jobs as u64),
         id: prepared.id,
         project: prepared.project,
         author: prepared.author,

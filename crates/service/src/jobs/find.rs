@@ -260,7 +260,7 @@ impl Jobs {
         let Some(longest) = words.longest() else { return Ok(BTreeMap::new()) };
         let mut excerpts = BTreeMap::new();
         let mut elsewhere = Vec::new();
-        let is_in_sight = |job: &&Job| words.first(job.title()).is_some_and(|at| at < TITLE_CHARS);
+        let is_in_sight = |job: &&Job| words.first(&job.title()).is_some_and(|at| at < TITLE_CHARS);
         for job in jobs.iter().filter(|job| !is_in_sight(job)) {
             let mut texts = std::iter::once(&job.prompt).chain(job.follow_ups.iter().map(|it| &it.prompt));
             match texts.find_map(|text| words.excerpt(text)).or_else(|| unseen_name(job, q)) {

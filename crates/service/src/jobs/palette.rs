@@ -77,7 +77,7 @@ fn of_template(project: &ProjectId, template: TemplateText, may_start: bool) -> 
 
 fn of_job(job: &Job) -> PaletteItem {
     PaletteItem {
-        name: job.title().to_owned(),
+        name: job.title(),
         detail: job.author.clone(),
         href: links::job(job.project.as_str(), job.id.as_str()),
         status: Some(job.badge()),

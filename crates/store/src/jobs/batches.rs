@@ -1,6 +1,7 @@
 //! Batches: preparing them, starting them once, and listing their jobs.
 
 mod list;
+mod progress;
 mod retry;
 mod script;
 mod unstarted;
@@ -12,13 +13,13 @@ use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
 use super::intents::{Insertion, NewIntent, Scheduling, Subject, insert};
 use super::listed_job::{ListedJob, columns};
-use super::states::job_states;
 use crate::dialect::select::sql_placeholders;
 use crate::{Authority, Change, Store, StoreError, audit, dialect, instant, new_id, optional_word, word};
 use base::prompt::Prompt;
 use model::audit::{Action, Actor, AuditEvent};
+use model::batch;
 use model::id::{BatchId, IntentId, JobId, MessageId, ProjectId, TemplateId};
-use model::job::{BatchSummary, EXCERPT_CHARS, Job, JobState, title};
+use model::job::{BatchSummary, EXCERPT_CHARS, Job};
 use model::limits::PREPARED_BATCHES;
 use model::page_path::Pages;
 use model::time::Timestamp;
@@ -230,43 +231,35 @@ impl Store {
         Ok(JobsOfBatch { jobs, retries: dialect::read_json(&row, 1)? })
     }
 
-    /// The progress of those batches, in no particular order.
+    /// Those batches, in no particular order.
     pub async fn batch_summaries(&self, batches: &[BatchId]) -> Result<Vec<BatchSummary>, StoreError> {
         if batches.is_empty() {
             return Ok(Vec::new());
         }
-        let open = job_states(JobState::is_open);
         let sql = format!(
-            "SELECT b.id, COALESCE(b.name, SUBSTR(b.template, 1, {EXCERPT_CHARS})) AS name,
-             COUNT(*) FILTER (WHERE r.id IS NULL) AS jobs, COUNT(r.id) AS retried,
-             COUNT(*) FILTER (WHERE r.id IS NULL AND l.state NOT IN ({open}) AND (l.state <> 'other' OR j.next_poll_at IS NULL)) AS finished,
-             COUNT(*) FILTER (WHERE r.id IS NULL AND l.has_pr = 1) AS pull_requests,
-             COUNT(*) FILTER (WHERE r.id IS NULL AND l.has_pr = 0 AND j.resolved_by IS NOT NULL) AS resolved,
-             COUNT(*) FILTER (WHERE l.attention = 1) AS attention
-             FROM batches b JOIN jobs j ON j.batch_id = b.id JOIN listed_jobs l ON l.job_id = j.id
-             LEFT JOIN jobs r ON r.retry_of = j.id AND r.batch_id = b.id
+            "SELECT b.id, b.name, SUBSTR(b.template, 1, {EXCERPT_CHARS}) AS template, COUNT(r.id) AS retried
+             FROM batches b JOIN jobs j ON j.batch_id = b.id LEFT JOIN jobs r ON r.retry_of = j.id AND r.batch_id = b.id
              WHERE b.id IN ({}) GROUP BY b.id, b.name, b.template",
             sql_placeholders(1, batches.len())
         );
         let query = batches.iter().fold(sqlx::query(AssertSqlSafe(sql)), |query, id| query.bind(id.as_str()));
         let rows = query.fetch_all(&self.pool).await?;
-        let count = |row: &AnyRow, column: &str| {
-            row.try_get::<i64, _>(column).map(|count| u64::try_from(count).unwrap_or_default())
-        };
-        rows.iter()
-            .map(|row| {
-                Ok(BatchSummary {
-                    id: word(row, "id")?,
-                    name: title(&row.try_get::<String, _>("name")?).to_owned(),
-                    jobs: count(row, "jobs")?,
-                    retried: count(row, "retried")?,
-                    finished: count(row, "finished")?,
-                    pull_requests: count(row, "pull_requests")?,
-                    resolved: count(row, "resolved")?,
-                    attention: count(row, "attention")?,
-                })
+        let mut progress = self.progress_of(batches).await?;
+        let summary = |row: &AnyRow| {
+            let id = word(row, "id")?;
+            let progress = progress.remove(&id).unwrap_or_default();
+            Ok(BatchSummary {
+                name: batch::name(
+                    row.try_get("name")?,
+                    &row.try_get::<String, _>("template")?,
+                    progress.jobs,
+                ),
+                retried: row.try_get::<i64, _>("retried")?.unsigned_abs(),
+                progress,
+                id,
             })
-            .collect()
+        };
+        rows.iter().map(summary).collect()
     }
 
     /// The prompts of a batch that are queued.

@@ -14,10 +14,11 @@ use base::boxed::Boxed;
 use model::id::{JobId, MessageId, ProjectId, TemplateId};
 use model::job::{
     DeliveryState, EXCERPT_CHARS, FOLLOW_UPS_SHOWN, FollowUp, Job, LinkedJob, ReasonCode, ShownFollowUps,
-    TimelineEntry, TimelineState, pull_requests_of, title,
+    TimelineEntry, TimelineState, pull_requests_of,
 };
 use model::pull_request::PullRequest;
 use model::saved_template::UsedTemplate;
+use model::title::title;
 
 /// The typical duration of a job is the median of at most this many jobs.
 const USUAL_OF: u32 = 100;
@@ -320,11 +321,7 @@ async fn retries(
     .await?;
     let linked = rows.iter().map(|row| {
         let prompt: String = row.try_get("prompt")?;
-        Ok(LinkedJob {
-            status: badge(row)?,
-            title: title(&prompt).to_owned(),
-            created_at: instant(row, "created_at")?,
-        })
+        Ok(LinkedJob { status: badge(row)?, title: title(&prompt), created_at: instant(row, "created_at")? })
     });
     let linked = linked.collect::<Result<Vec<_>, StoreError>>()?;
     let (origins, retries): (Vec<_>, Vec<_>) =

@@ -6,9 +6,10 @@ use sqlx::{AssertSqlSafe, Row};
 use crate::dialect::parsed_json;
 use crate::{Store, StoreError, instant, word};
 use model::id::ProjectId;
-use model::job::{EXCERPT_CHARS, title};
+use model::job::EXCERPT_CHARS;
 use model::pull_request::number;
 use model::similar::OpenRequest;
+use model::title::title;
 
 /// The maximum number of open pull requests that are compared with pages, the newest first.
 const OPEN_MAX: u32 = 500;
@@ -43,7 +44,7 @@ fn open_request(row: &AnyRow) -> Result<(OpenRequest, Vec<String>), StoreError> 
         job: word(row, "job_id")?,
         number: number(&url),
         url,
-        title: title(&row.try_get::<String, _>("prompt")?).to_owned(),
+        title: title(&row.try_get::<String, _>("prompt")?),
         author: row.try_get("author")?,
         state: word(row, "state")?,
         created_at: instant(row, "created_at")?,

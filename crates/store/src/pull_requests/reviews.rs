@@ -8,9 +8,10 @@ use super::row::{StoredPullRequest, pull_request_of};
 use crate::dialect::parsed_json;
 use crate::{Store, StoreError, word};
 use model::id::{JobId, ProjectId};
-use model::job::{EXCERPT_CHARS, title};
+use model::job::EXCERPT_CHARS;
 use model::pull_request::{PullRequestState, ReviewGroup, ReviewedJob, WaitingFor};
 use model::time::Timestamp;
+use model::title::title;
 
 /// The maximum number of pull requests in a group.
 const GROUP_MAX: u32 = 100;
@@ -95,7 +96,7 @@ fn reviewed_job(row: &AnyRow) -> Result<ReviewedJob, StoreError> {
     let pull_request: StoredPullRequest = parsed_json(&row.try_get::<String, _>("pull_request")?)?;
     Ok(ReviewedJob {
         job: word::<JobId>(row, "job_id")?,
-        title: title(&row.try_get::<String, _>("prompt")?).to_owned(),
+        title: title(&row.try_get::<String, _>("prompt")?),
         author: row.try_get("author")?,
         pull_request: pull_request.into(),
     })

@@ -12,9 +12,10 @@ use crate::{
 use base::work::Work;
 use model::audit::{Action, Actor, AuditEvent};
 use model::id::{JobId, MessageId, ProjectId, WebhookId};
-use model::job::{Job, JobState, title};
+use model::job::{Job, JobState};
 use model::pull_request::PullRequestEvent;
 use model::time::Timestamp;
+use model::title::title;
 use model::user::Project;
 use model::webhook::{
     EVENT_DAYS, TEST_EVENT, TITLE_MAX_CHARS, WebhookDelivery, WebhookKind, WebhookOutcome, event,

@@ -203,44 +203,53 @@ const fn archived(outcome: Option<JobState>) -> &'static str {
 /// The explanation of the state, if it needs one, and the next step.
 fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
     let has_request = job.remote.as_ref().is_some_and(|remote| remote.pr_link.is_some());
-    let (tone, text) = match job.state {
+    // The advice is for people who can follow it.
+    let (tone, text, advice) = match job.state {
         JobState::Queued => (
             Tone::Plain,
             "Saved, and in the queue. Docket sends it after the prompts before it, when the hourly budget has room.",
+            "",
         ),
-        JobState::Sending => (Tone::Plain, "Sending to the agent."),
-        JobState::Active => (Tone::Busy, "Running."),
+        JobState::Sending => (Tone::Plain, "Sending to the agent.", ""),
+        JobState::Active => (Tone::Busy, "Running.", ""),
         // The result explains it.
         JobState::Completed if has_request => return ().into_any(),
         JobState::Completed if job.is_direct => (
             Tone::Plain,
             "The agent finished. The platform publishes changes of this project directly, without a pull request.",
+            "",
         ),
         JobState::Completed => (
             Tone::Plain,
-            "The agent finished, and the platform named no pull request. Probably no file had to change; if the platform publishes changes of this project directly, they may be online. If you expected changes, send a follow-up that says what is missing.",
+            "The agent finished, and the platform named no pull request. Probably no file had to change; if the platform publishes changes of this project directly, they may be online.",
+            " If you expected changes, send a follow-up that says what is missing.",
         ),
         JobState::Failed => (
             Tone::Bad,
-            "The agent failed. Run the job again, perhaps with a smaller task, or send a follow-up.",
+            "The agent failed.",
+            " Run the job again, perhaps with a smaller task, or send a follow-up.",
         ),
-        JobState::Archived => (Tone::Plain, archived(job.earlier_outcome)),
+        JobState::Archived => (Tone::Plain, archived(job.earlier_outcome), ""),
         JobState::Rejected => {
-            (Tone::Bad, "The job was not started. Your text is saved. Edit it and send it again.")
+            (Tone::Bad, "The job was not started. Its text is saved.", " Edit it and send it again.")
         }
         JobState::Cancelled => {
-            (Tone::Plain, "The prompt was cancelled before it was sent. Its text is saved.")
+            (Tone::Plain, "The prompt was cancelled before it was sent. Its text is saved.", "")
         }
         // The reason explains it.
-        JobState::Unknown => (Tone::Warning, ""),
+        JobState::Unknown => (Tone::Warning, "", ""),
         JobState::Other if !job.tracked => (
             Tone::Warning,
-            "Docket stopped tracking this job, so its outcome is unknown. Look at the repository, or check again.",
+            "Docket stopped tracking this job, so its outcome is unknown.",
+            " Look at the repository, or check again.",
         ),
-        JobState::Other => {
-            (Tone::Plain, "The platform reports a status that Docket does not know. Docket keeps checking.")
-        }
+        JobState::Other => (
+            Tone::Plain,
+            "The platform reports a status that Docket does not know. Docket keeps checking.",
+            "",
+        ),
     };
+    let advice = if may_send { advice } else { "" };
     let way_on = match job.state {
         JobState::Queued => {
             view! { <a class="button" href=links::queue(job.project.as_str())>"View the queue"</a> }
@@ -268,7 +277,7 @@ fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
             <span class="no-js">"Refresh the page to see the result; you can leave it."</span>
         }
     });
-    let text = (!text.is_empty()).then(|| view! { <p>{text} " " {updates}</p> });
+    let text = (!text.is_empty()).then(|| view! { <p>{text} {advice} " " {updates}</p> });
     notice(tone, view! { {text} {reason} {way_on} }).into_any()
 }
 

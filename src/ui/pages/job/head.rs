@@ -12,8 +12,9 @@ use crate::ui::components::time::ago;
 use crate::ui::pages::copy_button::{Copied, copy_button};
 use crate::ui::pages::job::archive_and_tags::{archive, archived_note};
 use crate::ui::pages::linked_status::job_status;
-use model::job::{Job, JobState, LinkedJob, cut, title};
+use model::job::{Job, JobState, LinkedJob, cut};
 use model::links;
+use model::title::title;
 
 /// A longer prompt is shown below the title too, because the title is cut after two lines.
 const TITLE_CHARS: usize = 120;
@@ -80,7 +81,7 @@ pub(super) fn head(job: &Job, may_send: bool) -> AnyView {
 
 /// The title, cut as in lists: its first line can be the whole prompt.
 pub(super) fn short_title(job: &Job) -> String {
-    let mut title = job.title().to_owned();
+    let mut title = job.title();
     cut(&mut title);
     title
 }

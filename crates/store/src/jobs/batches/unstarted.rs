@@ -4,9 +4,9 @@ use sqlx::{AssertSqlSafe, Row};
 
 use super::PREPARED_MILLIS;
 use crate::{Authority, Store, StoreError, instant, word};
-use model::batch::UnstartedBatch;
+use model::batch::{self, UnstartedBatch};
 use model::id::{BatchId, ProjectId};
-use model::job::{EXCERPT_CHARS, cut, title};
+use model::job::{EXCERPT_CHARS, cut};
 use model::limits::PREPARED_BATCHES;
 use model::time::Timestamp;
 
@@ -21,7 +21,7 @@ impl Store {
         // One character more than is displayed, to detect truncation.
         let chars = EXCERPT_CHARS + 1;
         let sql = format!(
-            "SELECT id, COALESCE(name, SUBSTR(template, 1, {EXCERPT_CHARS})) AS name, SUBSTR(list, 1, {chars}) AS list,
+            "SELECT id, name, SUBSTR(template, 1, {EXCERPT_CHARS}) AS template, SUBSTR(list, 1, {chars}) AS list,
                  created_at
              FROM batches WHERE author_id = $1 AND project = $2 AND started_at IS NULL AND created_at >= $3
              ORDER BY id DESC LIMIT $4"
@@ -39,7 +39,7 @@ impl Store {
                 cut(&mut values);
                 Ok(UnstartedBatch {
                     id: word(row, "id")?,
-                    name: title(&row.try_get::<String, _>("name")?).to_owned(),
+                    name: batch::name(row.try_get("name")?, &row.try_get::<String, _>("template")?, 0),
                     values,
                     prepared_at: instant(row, "created_at")?,
                 })

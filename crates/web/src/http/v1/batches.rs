@@ -89,7 +89,7 @@ pub(super) struct WaitForBatch {
 pub(super) struct BatchBody {
     id: String,
     project: String,
-    /// The first line of its prompt, or the name that a person gave it.
+    /// The name that a person gave it, or one that is made of its prompt and the number of its jobs, such as `Refresh a page · 12 pages`.
     name: String,
     /// The prompt with its placeholders.
     prompt: String,

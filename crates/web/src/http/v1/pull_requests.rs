@@ -43,7 +43,7 @@ struct WaitingPullRequests {
 struct PullRequestOfJob {
     /// The id of its job.
     job: String,
-    /// The first line of the job's prompt.
+    /// The text of the first line of the job's prompt, without the marks of Markdown.
     title: String,
     author: String,
     /// Since when it waits for the same person.
