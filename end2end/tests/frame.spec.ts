@@ -301,6 +301,11 @@ test.describe("on a screen 390 px wide", () => {
   test("main use case works on a phone", async ({ page }) => {
     await open(page, at(""));
     await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Jobs" }).tap();
+    await expect(page).toHaveURL(at("/jobs"));
+    await interactive(page);
+    // The content has the focus, and the header stays in view.
+    await expect(page.locator("#content")).toBeFocused();
+    expect(await page.evaluate(() => scrollY)).toBe(0);
     await page.getByRole("link", { name: "New job" }).tap();
     await page.getByLabel("Prompt").fill("Sent from a train");
     await page.getByRole("button", { name: "Start job" }).tap();

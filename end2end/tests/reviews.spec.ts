@@ -49,8 +49,8 @@ test("without a connection there are no reviews, but how to connect", async ({ s
   await open(page, at(""));
   await expect(page.getByRole("link", { name: "Reviews" })).toHaveCount(0);
   await open(page, at("/reviews"));
-  await page.getByRole("link", { name: "How to connect a code host" }).click();
+  await page.getByRole("link", { name: "How to connect GitHub or GitLab" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "Pull requests" })).toBeVisible();
   await open(page, "/admin/upstream");
-  await expect(page.getByText("Docket is not connected to a code host")).toBeVisible();
+  await expect(page.getByText("Docket is not connected to GitHub or GitLab")).toBeVisible();
 });

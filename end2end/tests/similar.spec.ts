@@ -10,6 +10,8 @@ const start = (page: Page) => page.getByRole("button", { name: "Start job" });
 const notice = (page: Page) => page.locator(".similar");
 const confirmation = (page: Page) => page.getByText("A similar job is running. Start anyway?");
 
+const SIMILAR = "**/api/jobs/similar";
+
 /** Words that no other test uses. */
 function words(): string {
   const word = () => Math.random().toString(36).slice(2);
@@ -71,7 +73,24 @@ test("changed text needs no confirmation", async ({ page, api }) => {
   await jobOf(page);
 });
 
-const SIMILAR = "**/api/jobs/similar";
+test("draft that another tab has started needs a confirmation", async ({ page, api }) => {
+  const text = words();
+  await open(page, NEW_JOB);
+  await prompt(page).fill(text);
+  await expect(page.getByText("Draft saved", { exact: true })).toBeVisible();
+  const other = await page.context().newPage();
+  const lookedUp = other.waitForResponse(SIMILAR);
+  await open(other, NEW_JOB);
+  await expect(prompt(other)).toHaveValue(text);
+  await lookedUp;
+  await start(page).click();
+  const job = await jobOf(page);
+  await start(other).click();
+  await expect(confirmation(other)).toBeVisible();
+  await expect(notice(other).locator(`a[href$="${job}"]`)).toBeVisible();
+  expect((await api.jobs({ q: text })).jobs.map((found) => found.id)).toEqual([job]);
+});
+
 
 test("what is typed during the lookup stays, and is not sent", async ({ page, api }) => {
   const text = words();

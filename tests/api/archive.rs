@@ -45,6 +45,32 @@ async fn archived_job_leaves_the_list_until_restored() {
 }
 
 #[tokio::test]
+async fn search_names_the_archived_jobs_that_match() {
+    let app = TestApp::start().await;
+    app.upstream.accepts_jobs().await;
+    let operator = app.operator().await;
+    let [first, second, _] = [
+        operator.created("Fix the quotas").await,
+        operator.created("Explain the quotas").await,
+        operator.created("Shown quotas").await,
+    ];
+    let page = async |query: &str| operator.page(&format!("/p/docs/jobs?{query}")).await;
+    let link = "href=\"/p/docs/jobs?q=quotas&amp;archived=yes\"";
+    assert!(!page("q=quotas").await.contains("archived job"));
+    file(&operator, "archive", id(&first)).await;
+    let found = page("q=quotas").await;
+    assert!(found.contains("1 archived job matches.") && found.contains(link), "{found}");
+    file(&operator, "archive", id(&second)).await;
+    assert!(page("q=quotas").await.contains("2 archived jobs match."));
+    // Also beside no other match, but not without a search, with other words, or among archived jobs.
+    assert!(page("q=fix").await.contains("1 archived job matches."));
+    for query in ["", "q=other", "q=quotas&archived=yes", "tag=/quotas"] {
+        assert!(!page(query).await.contains("archived job"), "{query}");
+    }
+    assert!(page("q=quotas&author=otto").await.contains("No jobs match your filters"));
+}
+
+#[tokio::test]
 async fn archiving_and_tagging_require_role_project_and_jobs() {
     let app = TestApp::start().await;
     app.upstream.accepts_jobs().await;

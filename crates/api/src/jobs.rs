@@ -12,9 +12,12 @@ use model::error::AppError;
 use model::headers::{REVISION_HEADER, UNREAD_HEADER};
 #[cfg(feature = "ssr")]
 use model::id::{InvalidId, JobId, TemplateId, optional};
-use model::job::{BulkResult, Job, JobBadge, JobForm, JobPage, JobsOverview, Notifications};
 #[cfg(feature = "ssr")]
-use model::job::{FilteredJobs, ShownFollowUps};
+use model::job::ShownFollowUps;
+use model::job::{BulkResult, Job, JobBadge, JobForm};
+#[cfg(feature = "ssr")]
+use model::job_list::FilteredJobs;
+use model::job_list::{JobPage, JobsOverview, Notifications};
 use model::job_query::JobQuery;
 #[cfg(feature = "ssr")]
 use model::page_path::Pages;
@@ -215,9 +218,15 @@ pub async fn filtered_jobs(
     let (caller, state) = guard::of::<ListJobs>()?;
     let project = caller.project(project)?;
     let permit = caller.query_permit().await?;
+    let archived = JobQuery { archived: "yes".to_owned(), ..query.clone() };
+    let is_search = !query.q.is_empty() && query.archived.is_empty();
     let page = state.jobs.list(&permit, &project, query, cursor, page).await?;
     let facets = state.jobs.facets(&permit, &project, page.revision).await?;
-    Ok(FilteredJobs { page, facets })
+    let archived_matches = match is_search && facets.archived > 0 {
+        true => state.jobs.count(&permit, &project, archived).await?,
+        false => 0,
+    };
+    Ok(FilteredJobs { page, facets, archived_matches })
 }
 
 /// The newest jobs about a page, archived ones too, at most [`JOBS_ABOUT_A_PAGE`], and the number of all. For the page's report.

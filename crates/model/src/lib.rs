@@ -19,6 +19,7 @@ pub mod headers;
 pub mod history;
 pub mod id;
 pub mod job;
+pub mod job_list;
 pub mod job_query;
 pub mod lifecycle;
 pub mod limits;

@@ -45,7 +45,7 @@ use base::work::Work;
 use clients::upstream::Upstream;
 use clients::upstream::governor::Governor;
 use model::id::JobId;
-use model::job::Facets;
+use model::job_list::Facets;
 use model::time::Timestamp;
 use model::user::Project;
 use store::Store;

@@ -24,7 +24,7 @@ use model::user::Project;
 const OPERATIONS: [&str; 4] = ["Operation", "State", "Last success", "Last error"];
 const LIMITS: [&str; 5] = ["Limit", "Project", "Used", "Waiting", "Next request"];
 
-const CODE_HOSTS: [&str; 6] = ["Code host", "State", "Tracked", "Limit", "Last success", "Last error"];
+const CODE_HOSTS: [&str; 6] = ["Connection", "State", "Tracked", "Limit", "Last success", "Last error"];
 
 const TASKS: [&str; 4] = ["Task", "State", "Last success", "Failures"];
 
@@ -126,7 +126,7 @@ fn configuration_refused(at: Timestamp) -> AnyView {
 fn clock_jump(jump: ClockJump) -> AnyView {
     let text = view! {
         <p>
-            "The clock is at " {full(jump.now)} ", and the last heartbeat before was at " {full(jump.from)}
+            "The clock is at " {full(jump.now)} ", and before that it was at " {full(jump.from)}
             ". Docket removes no old data until you confirm the time, or the clock has run regularly for a day. If the time is wrong, set the clock first."
         </p>
         <form method="post" action=TrustClock::PATH data-plain="">
@@ -200,14 +200,14 @@ fn code_hosts(hosts: Vec<CodeHostStatus>) -> AnyView {
     let content = match hosts.is_empty() {
         true => view! {
             <p class="faint">
-                "Docket is not connected to a code host, so links to pull requests have no state. "
+                "Docket is not connected to GitHub or GitLab, so links to pull requests have no state. "
                 <a href=links::help("pull-requests")>"How to connect GitHub or GitLab"</a>
             </p>
         }
         .into_any(),
-        false => table("Code hosts", &CODE_HOSTS, hosts.into_iter().map(code_host).collect_view()),
+        false => table("GitHub and GitLab", &CODE_HOSTS, hosts.into_iter().map(code_host).collect_view()),
     };
-    view! { <section class="group"><h2>"Code hosts"</h2> {content}</section> }.into_any()
+    view! { <section class="group"><h2>"GitHub and GitLab"</h2> {content}</section> }.into_any()
 }
 
 fn code_host(status: CodeHostStatus) -> AnyView {

@@ -15,7 +15,8 @@ use crate::ui::components::time::short_age;
 use crate::ui::components::unmarked::unmarked;
 use crate::ui::pages::linked_status::{followed_job_status, linked_job_status};
 use model::excerpt::SearchWords;
-use model::job::{BatchSummary, DeliveryState, Job};
+use model::job::{DeliveryState, Job};
+use model::job_list::BatchSummary;
 use model::links;
 
 /// The matches of a search.

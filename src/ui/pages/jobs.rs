@@ -8,7 +8,7 @@ use futures::try_join;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::ui::charts::number::grouped;
+use crate::ui::charts::number::{counted, grouped};
 use crate::ui::clock::now;
 use crate::ui::components::empty::{empty, learn_about};
 use crate::ui::components::form::{confirm, of_person, post_form};
@@ -32,7 +32,8 @@ use api::jobs::{SendAllAgain, filtered_jobs};
 use api::saved_views::list_saved_views;
 use model::analytics::query::MATCHING;
 use model::excerpt::SearchWords;
-use model::job::{Job, JobPage, JobState, SENT_AGAIN_MAX};
+use model::job::{Job, JobState, SENT_AGAIN_MAX};
+use model::job_list::{FilteredJobs, JobPage};
 use model::job_query::JobQuery;
 use model::links;
 use model::saved_view::SavedViewPage;
@@ -87,7 +88,7 @@ pub fn Jobs() -> impl IntoView {
             <div data-region="filters" data-follows=revision>
                 {filters::filters(&project, &url.query, &jobs, &session.username)}
             </div>
-            {list(&project, &url, page, &session)}
+            {list(&project, &url, &jobs, &session)}
             <Menus />
             <LiveSearch />
         }
@@ -95,8 +96,8 @@ pub fn Jobs() -> impl IntoView {
     })
 }
 
-fn list(project: &str, url: &JobsUrl, page: &JobPage, session: &CurrentSession) -> AnyView {
-    let may_file = session.can_start_jobs();
+fn list(project: &str, url: &JobsUrl, jobs: &FilteredJobs, session: &CurrentSession) -> AnyView {
+    let (page, may_file) = (&jobs.page, session.can_start_jobs());
     let body = match (page.jobs.is_empty(), url.query.is_filtered() || url.is_further_on()) {
         (false, _) => {
             let head = list_head(project, url, page, may_file);
@@ -129,6 +130,7 @@ fn list(project: &str, url: &JobsUrl, page: &JobPage, session: &CurrentSession) 
             {list_news()}
             {send_all_again(project, url, page, session)}
             {body}
+            {archived_matches(project, &url.query, jobs.archived_matches)}
             {pager::pager(project, url, page)}
         </div>
     }
@@ -221,6 +223,16 @@ fn list_head(project: &str, url: &JobsUrl, page: &JobPage, may_file: bool) -> An
         </div>
     })
     .into_any()
+}
+
+/// The link to archived jobs that match the search.
+fn archived_matches(project: &str, query: &JobQuery, number: u64) -> Option<AnyView> {
+    let archived = JobQuery { archived: "yes".to_owned(), ..query.clone() };
+    let href = format!("{}?{}", links::jobs(project), archived.canonical());
+    let (verb, show) = if number == 1 { ("matches", "Show it") } else { ("match", "Show them") };
+    let found = counted(number, "archived job", "archived jobs");
+    let line = view! { <p class="hint">{format!("{found} {verb}. ")} <a href=href>{show}</a></p> };
+    (number > 0).then(|| line.into_any())
 }
 
 fn nothing_found(project: &str) -> AnyView {

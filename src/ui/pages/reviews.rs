@@ -31,11 +31,10 @@ pub fn ReviewsPage() -> impl IntoView {
 
 fn content(project: &str, reviews: &Reviews) -> AnyView {
     if !reviews.connected {
-        let step =
-            view! { <a class="button" href=links::help("pull-requests")>"How to connect a code host"</a> };
+        let step = view! { <a class="button" href=links::help("pull-requests")>"How to connect GitHub or GitLab"</a> };
         return empty(
-            "Docket is not connected to a code host",
-            "With a read-only connection to GitHub or GitLab, this page shows which pull requests wait, and for whom.",
+            "Docket is not connected to GitHub or GitLab",
+            "With a read-only connection, this page shows which pull requests wait, and for whom.",
             step,
         )
         .into_any();
@@ -73,12 +72,12 @@ fn view_of_group(project: &str, group: &ReviewGroup, stale_days: u32) -> AnyView
 /// The heading of a group, and what has to be done.
 const fn heading(waiting_for: WaitingFor) -> (&'static str, &'static str) {
     match waiting_for {
-        WaitingFor::Reviewer => ("Waiting for a reviewer", "Review them at the code host."),
+        WaitingFor::Reviewer => ("Waiting for a reviewer", "Review them on GitHub or GitLab."),
         WaitingFor::Author => (
             "Waiting for the author",
             "Drafts, conflicts, failing checks and requested changes. Send the agent a follow-up.",
         ),
-        WaitingFor::Merge => ("Ready to merge", "Approved. Merge them at the code host."),
+        WaitingFor::Merge => ("Ready to merge", "Approved. Merge them on GitHub or GitLab."),
         WaitingFor::Checks => ("Waiting for checks", "Approved; the checks are running."),
         WaitingFor::Nobody => ("Finished", "Merged or closed."),
     }

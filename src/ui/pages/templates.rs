@@ -123,7 +123,7 @@ fn actions(project: &str, template: &SavedTemplate) -> AnyView {
         view! { <a class="button" href=href>"Use for many pages"</a> }
     });
     let confirmation = view! {
-        <p>"Its jobs keep their text. Its scorecard is deleted too."</p>
+        <p>"Its jobs keep their text. The figures about them are deleted."</p>
         <button type="submit" class="button" data-done="Template deleted">"Delete " <bdi>{template.name.clone()}</bdi></button>
     };
     let hidden = vec![("project", project.to_owned()), ("template", id.clone())];
@@ -147,7 +147,7 @@ fn none_yet(project: &str, may_edit: bool) -> AnyView {
     let step = may_edit.then(|| view! { <a class="button" href=href>"Create a template"</a> });
     empty(
         "No templates yet",
-        "A template is a prompt that you use again, with placeholders such as {{page}} for what changes. Its scorecard shows how its jobs end.",
+        "A template is a prompt that you use again, with placeholders such as {{page}} for what changes. Its figures show how its jobs end.",
         view! { {step} {learn_about("templates-and-batches", "templates and batches")} },
     ).into_any()
 }

@@ -16,7 +16,8 @@ use model::ParseError;
 use model::error::{AppError, BadInput};
 use model::excerpt::SearchWords;
 use model::id::{BatchId, InvalidId, JobId, ProjectId};
-use model::job::{Facets, FollowUp, Job, JobForm, JobPage, JobState, JobsOverview, ShownFollowUps};
+use model::job::{FollowUp, Job, JobForm, JobState, ShownFollowUps};
+use model::job_list::{Facets, JobPage, JobsOverview};
 use model::job_query::JobQuery;
 use model::time::Timestamp;
 use store::jobs::changes::{ChangedJobs, LastChange};
@@ -160,6 +161,21 @@ impl Jobs {
             excerpts,
             batches,
         })
+    }
+
+    /// How many jobs match.
+    pub async fn count(
+        &self,
+        permit: &QueryPermit,
+        project: &ProjectId,
+        query: JobQuery,
+    ) -> Result<u64, AppError> {
+        let (_, filter) = parse(&query)?;
+        let filter = JobFilter { page_jobs: PageJobs::new(1).unwrap_or_default(), ..filter };
+        let filter = self.with_labels_of_pages(project, filter).await?;
+        let listed = self.store.jobs(permit, project, &filter).await?;
+        let no_changes = if self.is_direct(project) { 0 } else { listed.no_changes };
+        Ok(filter.total(&listed.counts, no_changes))
     }
 
     /// Whether the platform publishes the changes of the project directly.

@@ -17,7 +17,8 @@ use crate::platform::notices::unseen_notices;
 use crate::{Store, StoreError, pull_requests, word};
 use base::query_permits::QueryPermit;
 use model::id::{JobId, ProjectId};
-use model::job::{FacetValues, Facets, Job, JobBadge, JobState, has_ended};
+use model::job::{Job, JobBadge, JobState, has_ended};
+use model::job_list::{FacetValues, Facets};
 use model::time::Timestamp;
 
 pub use super::filter::{Cursor, JobFilter, PageJobs, PageStart, Sort};

@@ -24,8 +24,7 @@ const SEND_ANYWAY: &str = "start-anyway";
 #[derive(Clone, Copy)]
 pub(super) struct Similar {
     form: PromptForm,
-    found: StoredValue<Vec<SimilarJob>>,
-    /// The text and pages that `found` belongs to.
+    /// The text and pages that were looked up last.
     checked: StoredValue<Option<Written>>,
     /// The text and pages that the user confirmed.
     confirmed: StoredValue<Option<Written>>,
@@ -39,7 +38,6 @@ impl Similar {
     pub(super) fn start(form: PromptForm) {
         let this = Self {
             form,
-            found: StoredValue::new(Vec::new()),
             checked: StoredValue::new(None),
             confirmed: StoredValue::new(None),
             asking: RwSignal::new(None),
@@ -92,7 +90,6 @@ impl Similar {
         };
         if self.form.written() == *written {
             morph::show(SIMILAR.name(), || similar_jobs(&project, "Similar jobs", &found));
-            self.found.set_value(found.clone());
             if self.checked.with_value(|checked| checked.as_ref() != Some(written)) {
                 self.checked.set_value(Some(written.clone()));
                 self.asking.set(None);
@@ -106,10 +103,8 @@ impl Similar {
         if self.confirmed.with_value(|confirmed| confirmed.as_ref() == Some(&written)) {
             return true;
         }
-        let found = match self.checked.with_value(|checked| checked.as_ref() == Some(&written)) {
-            true => self.found.get_value(),
-            false => self.look_up(&written).await,
-        };
+        // Another tab may have started the same draft since the last lookup.
+        let found = self.look_up(&written).await;
         if !found.iter().any(SimilarJob::is_running_already) || self.form.is_discarded() {
             return true;
         }

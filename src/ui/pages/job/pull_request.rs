@@ -66,7 +66,7 @@ fn files(project: &str, request: &PullRequest, pages: &PagesOfFiles) -> AnyView 
         None => view! { <li dir="auto">{file.clone()}</li> }.into_any(),
     };
     if request.files.is_empty() {
-        return view! { <span>{number(u64::from(request.files_total))}</span> <span class="faint">"The code host did not list them."</span> }
+        return view! { <span>{number(u64::from(request.files_total))}</span> <span class="faint">"GitHub or GitLab did not list them."</span> }
             .into_any();
     }
     let more = u64::from(request.files_total).saturating_sub(request.files.len() as u64);
@@ -81,7 +81,7 @@ fn checked(request: &PullRequest, at: Timestamp) -> AnyView {
 
 const fn failure_text(failure: CheckFailure) -> &'static str {
     match failure {
-        CheckFailure::Missing => "The code host does not know it, or the token has no access to it.",
-        CheckFailure::Unusable => "The last check failed: the code host did not send a usable response.",
+        CheckFailure::Missing => "GitHub or GitLab does not know it, or the token has no access to it.",
+        CheckFailure::Unusable => "The last check failed: GitHub or GitLab did not send a usable response.",
     }
 }

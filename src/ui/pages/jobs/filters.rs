@@ -10,7 +10,8 @@ use crate::ui::components::pull_request;
 use crate::ui::components::unmarked::unmarked;
 use crate::ui::islands::live_search;
 use crate::ui::pages::jobs::query::href;
-use model::job::{FacetValues, Facets, FilteredJobs, JobPage, JobState};
+use model::job::JobState;
+use model::job_list::{FacetValues, Facets, FilteredJobs, JobPage};
 use model::job_query::{JobQuery, NO_CHANGES};
 use model::links;
 use model::pull_request::PullRequestFilter;
@@ -38,7 +39,7 @@ struct Entry {
 
 /// `me`: the name of the signed-in person.
 pub(super) fn filters(project: &str, query: &JobQuery, jobs: &FilteredJobs, me: &str) -> AnyView {
-    let FilteredJobs { page, facets } = jobs;
+    let FilteredJobs { page, facets, .. } = jobs;
     let applied = applied(project, query);
     let count =
         (!applied.is_empty()).then(|| view! { " " <span class="count">{applied.len().to_string()}</span> });

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::ui::components::localized::{counted, number};
 use crate::ui::components::unmarked::unmarked;
 use crate::ui::pages::jobs::query::{self, JobsUrl};
-use model::job::JobPage;
+use model::job_list::JobPage;
 
 /// `1–50 of 312 jobs`.
 pub(super) fn position(page: &JobPage) -> AnyView {

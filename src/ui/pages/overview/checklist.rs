@@ -35,6 +35,19 @@ pub(super) fn checklist(project: &str, steps: Checklist) -> AnyView {
     ];
     let done = steps.iter().filter(|(is_done, ..)| *is_done).count();
     let total = steps.len();
+    let heading = view! { <h2 id="checklist">"Get started " <span class="faint">{format!("{done} of {total} done")}</span></h2> };
+    // The last step is one line.
+    if done + 1 == total
+        && let Some((_, name, purpose, href)) = steps.iter().find(|(is_done, ..)| !is_done)
+    {
+        return view! {
+            <section class="group flex flex-wrap items-baseline gap-x-4" aria-labelledby="checklist">
+                {heading}
+                <p><a href=href.clone()>{*name}</a> " " <span class="faint">{*purpose}</span></p>
+            </section>
+        }
+        .into_any();
+    }
     let steps = steps.into_iter().map(|(is_done, name, purpose, href)| match is_done {
         true => view! {
             <li class="with-icon step-done">
@@ -51,7 +64,7 @@ pub(super) fn checklist(project: &str, steps: Checklist) -> AnyView {
     });
     view! {
         <section class="group checklist" aria-labelledby="checklist">
-            <h2 id="checklist">"Get started " <span class="faint">{format!("{done} of {total} done")}</span></h2>
+            {heading}
             <ul>{steps.collect_view()}</ul>
         </section>
     }

@@ -10,7 +10,8 @@ use crate::ui::components::time::{duration, elapsed};
 use crate::ui::pages::job_row::{Entry, batch_link_row, folded, job_row, row_end};
 use crate::ui::pages::jobs::no_jobs_yet;
 use crate::ui::pages::reviews;
-use model::job::{Job, JobState, JobsOverview};
+use model::job::{Job, JobState};
+use model::job_list::JobsOverview;
 use model::job_query::NO_CHANGES;
 use model::links;
 
