@@ -1,4 +1,5 @@
 /** An open page updates itself without moving content, in one or several tabs, and notifies people while it is hidden. */
+import { randomUUID } from "node:crypto";
 import type { Page } from "@playwright/test";
 import type { Job } from "../fixtures/api.ts";
 import { PROJECT, UNTIL_DONE, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
@@ -118,9 +119,11 @@ test("rows that no longer match the filter stay current", async ({ page, api }) 
 test("new state does not move rows or scroll position", async ({ page, api }) => {
   test.setTimeout(60_000);
   const ends = [["pull-request", "completed"], ["no-changes", "completed"], ["fail", "failed"]] as const;
-  const jobs = await Promise.all(ends.map(async ([end, state]) => ({ id: (await api.start(`emulator:${end} Stay where you are`)).id, state })));
-  await page.setViewportSize({ width: 1280, height: 500 });
-  await open(page, at("/jobs"));
+  // The list has no other jobs, whose end would show a toast above it.
+  const word = `w${randomUUID().slice(0, 8)}`;
+  const jobs = await Promise.all(ends.map(async ([end, state]) => ({ id: (await api.start(`emulator:${end} Stay where you are, ${word}`)).id, state })));
+  await page.setViewportSize({ width: 1280, height: 220 });
+  await open(page, at(`/jobs?q=${word}`));
   await page.mouse.wheel(0, 120);
   const places = () =>
     page.locator("[data-job]").evaluateAll((badges) => badges.map((it) => [it.getAttribute("data-job"), Math.round(it.closest("li")!.getBoundingClientRect().top)]));

@@ -88,7 +88,7 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(finished.getByRole("listitem")).toHaveCount(2);
       await expect(badge(finished, alone.id)).toBeVisible();
       const line = finished.locator(".batch-link-row");
-      await expect(line).toContainText("3 of 3 · 3 pull requests");
+      await expect(line).toContainText("3 of 3 sent · 3 finished");
       await line.getByRole("link").click();
       await expect(page).toHaveURL(batch);
     });
