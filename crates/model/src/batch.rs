@@ -17,7 +17,6 @@ use crate::similar::ChangedPage;
 use crate::template::{Parsed, in_words, placeholders};
 use crate::time::Timestamp;
 use crate::title;
-
 use crate::unfilled::{self, NAMED};
 
 pub use self::items::{Item, ItemError, Items};
