@@ -34,6 +34,17 @@ async function fill(page: Page, { fields }: Form, suffix: string): Promise<void>
   for (const [label, text] of Object.entries(fields)) await field(page, label).fill(text + suffix);
 }
 
+/** Opens the page of a form and types into it, until that is kept. Returns the end of the typed texts. */
+async function typeInto(page: Page, form: Form): Promise<string> {
+  const suffix = ` ${randomUUID().slice(0, 8)}`;
+  await open(page, form.path);
+  await form.show?.(page);
+  await fill(page, form, suffix);
+  // What keeps it is loaded when somebody types.
+  await expect.poll(() => kept(page)).toHaveLength(1);
+  return suffix;
+}
+
 async function expectFilled(page: Page, { fields }: Form, suffix: string): Promise<void> {
   for (const [label, text] of Object.entries(fields)) await expect(field(page, label)).toHaveValue(text + suffix);
 }
@@ -42,12 +53,7 @@ for (const [name, form] of Object.entries(FORMS)) {
   test(`${name} that was typed is in the form after a reload`, async ({ page, api }) => {
     test.setTimeout(300_000);
     if (name === "note") await stored(api);
-    const suffix = ` ${randomUUID().slice(0, 8)}`;
-    await open(page, form.path);
-    await form.show?.(page);
-    await fill(page, form, suffix);
-    // What keeps it is loaded when somebody types.
-    await expect.poll(() => kept(page)).toHaveLength(1);
+    const suffix = await typeInto(page, form);
     await open(page, form.path);
     await expect(page.getByText(RESTORED)).toBeVisible();
     await expectFilled(page, form, suffix);
@@ -66,11 +72,7 @@ for (const [name, form] of Object.entries(FORMS)) {
     test.setTimeout(300_000);
     trouble.expects(/status of 401/);
     if (name === "note") await stored(api);
-    const suffix = ` ${randomUUID().slice(0, 8)}`;
-    await open(page, form.path);
-    await form.show?.(page);
-    await fill(page, form, suffix);
-    await expect.poll(() => kept(page)).toHaveLength(1);
+    const suffix = await typeInto(page, form);
     const other = await page.context().newPage();
     await open(other, at(""));
     await other.getByRole("button", { name: "Sign out" }).click();
@@ -127,11 +129,7 @@ test("note that was typed stays when the range changes", async ({ page, api, dem
   test.setTimeout(300_000);
   await stored(api);
   const note = FORMS["note"] as Form;
-  const suffix = ` ${randomUUID().slice(0, 8)}`;
-  await open(page, note.path);
-  await note.show?.(page);
-  await fill(page, note, suffix);
-  await expect.poll(() => kept(page)).toHaveLength(1);
+  const suffix = await typeInto(page, note);
   await page.getByRole("list", { name: "Days" }).getByRole("link", { name: "7 days" }).click();
   await expect(page).toHaveURL(/days=7/);
   await page.reload();
