@@ -98,6 +98,7 @@ test("the theme and the account are reached", async ({ page }) => {
   await expect(page.getByRole("dialog").getByRole("option", { selected: true })).toContainText("Account");
   await page.keyboard.press("Enter");
   await expect(heading(page)).toHaveText("Account");
+  await interactive(page);
   await page.keyboard.press("g");
   await page.keyboard.press("j");
   await expect(page).toHaveURL(new RegExp(`/p/${PROJECT}/jobs$`));
