@@ -80,9 +80,9 @@ bench: build ## Measure start, memory and page times of the release binary, a la
 sizes: setup ## Print lines, compile time and memory, and share of the binary, by crate
 	@scripts/sizes.sh
 
-screenshots: build ## Take the pictures in docs/screenshots
+screenshots: build ## Take the pictures in docs/screenshots again that differ from the pages
 	@scripts/setup.sh test
-	@scripts/screenshots.sh
+	@scripts/screenshots.sh update
 
 settings: ## Write Leptos.toml and the table in docs/operate/configuration.md from the documentation of the settings
 	@scripts/settings.sh

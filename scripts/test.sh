@@ -48,6 +48,7 @@ main() {
     counted_tests "packages" scripts/dist-test.sh
     counted_tests "API and its description" scripts/api-test.sh
     browser_tests target/release/docket
+    playwright_tests "pictures of the pages" screenshots.json scripts/screenshots.sh
   else
     local modules
     mapfile -t modules < <(modules_on_postgres)
@@ -152,17 +153,23 @@ why_it_failed() {
 
 # browser_tests BINARY
 browser_tests() {
-  local started=$SECONDS report=end2end/test-results/results.json status=0 good=0 bad=0 left=0
-  say "== browser tests"
+  BINARY=$ROOT/$1 playwright_tests "browser tests" results.json scripts/e2e.sh
+}
+
+# playwright_tests NAME REPORT COMMAND…: REPORT is the name of the file with Playwright's JSON.
+playwright_tests() {
+  local name=$1 report=end2end/test-results/$2 started=$SECONDS status=0 good=0 bad=0 left=0
+  shift 2
+  say "== $name"
   rm -f "$report"
-  BINARY=$ROOT/$1 scripts/e2e.sh || status=$?
+  "$@" || status=$?
   if [[ -f $report ]]; then
     read -r good bad left < <(
       node -p 'const { stats, errors } = JSON.parse(require("fs").readFileSync(process.argv[1]));
         [stats.expected, stats.unexpected + stats.flaky + errors.length, stats.skipped].join(" ")' "$report"
     )
   fi
-  judge "browser tests" "$started" "$status" "$good" "$bad" "$left"
+  judge "$name" "$started" "$status" "$good" "$bad" "$left"
 }
 
 # judge NAME STARTED STATUS PASSED FAILED SKIPPED: counts a stage, and ends the run if it failed. A tool that stopped

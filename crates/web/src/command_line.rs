@@ -37,6 +37,7 @@ use base::config::{
 use base::traces::NOT_LOGGED;
 use base::work::Docket;
 use client::output;
+use model::time::Timestamp;
 use service::auth::first_admin;
 use store::StoreError;
 use store::audit::ChainLink;
@@ -73,6 +74,9 @@ enum ServerCommand {
         /// Folder of the database [default: a temporary one]
         #[arg(long, env = "DOCKET_DEMO_DATA", value_name = "DIR")]
         data: Option<PathBuf>,
+        /// A time that does not pass, so that pictures of the pages are the same on each day
+        #[arg(long, value_name = "RFC3339", hide = true)]
+        at: Option<Timestamp>,
     },
     /// Run the emulator of the platform alone, for development and tests
     Emulator {
@@ -274,11 +278,11 @@ async fn run(
             }
             ended?;
         }
-        ServerCommand::Demo { addr, data } => {
+        ServerCommand::Demo { addr, data, at } => {
             let signals = StopSignals::receive_with_hangup()?;
             let password = configured_admin_password(&source)?;
             drop(start_server_logging(&quiet_unless_configured(log), None)?);
-            let options = commands::demo::Options { addr, data, password };
+            let options = commands::demo::Options { addr, data, at, password };
             commands::demo::demo(options, site, docket, signals).await?;
         }
         ServerCommand::Emulator { addr, key, projects, pages, per_hour, seed, code_host } => {

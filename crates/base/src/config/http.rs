@@ -57,6 +57,11 @@ impl PublicUrl {
         Self(format!("http://{addr}"))
     }
 
+    /// With the name `localhost` for an address of this machine: passkeys work there, and not at an IP address.
+    pub fn with_name(addr: SocketAddr) -> Self {
+        if addr.ip().is_loopback() { Self(format!("http://localhost:{}", addr.port())) } else { Self::of(addr) }
+    }
+
     /// The value browsers send in `Origin`.
     pub fn origin(&self) -> &str {
         &self.0
@@ -146,5 +151,13 @@ mod tests {
             !is_host("http://127.0.0.1:3000", "127.0.0.1") && !is_host("http://127.0.0.1:3000", "a.b:3000")
         );
         assert!(is_host("http://0.0.0.0:3000", "box.lan:80"));
+    }
+
+    #[test]
+    fn address_of_this_machine_has_a_name() {
+        let of = |addr: &str| PublicUrl::with_name(addr.parse().expect("an address")).origin().to_owned();
+        assert_eq!(of("127.0.0.1:3000"), "http://localhost:3000");
+        assert_eq!(of("[::1]:3000"), "http://localhost:3000");
+        assert_eq!(of("192.0.2.1:3000"), "http://192.0.2.1:3000");
     }
 }

@@ -34,6 +34,7 @@ use docket_emulator::{CodeHostConfig, DEFAULT_PAGES, DEFAULT_SEED, Emulator, Emu
 use model::api_token::{Scope, Scopes, TokenDays};
 use model::budget::AgentLimit;
 use model::id::ProjectId;
+use model::time::Timestamp;
 use model::user::{GivenProjects, Role};
 use service::auth::api_token::TokenText;
 use service::auth::{first_admin, password};
@@ -59,6 +60,8 @@ pub struct Options {
     pub addr: SocketAddr,
     /// The folder of the database; `None`: a temporary one.
     pub data: Option<PathBuf>,
+    /// The time that does not pass; `None`: that of this machine.
+    pub at: Option<Timestamp>,
     /// The administrator's password; `None`: a new one each time.
     pub password: Option<SecretString>,
 }
@@ -121,7 +124,7 @@ async fn prepare(options: Options, temporary: &Path, site: Site, docket: Docket)
     let listener = listen::bind(options.addr).await?;
     let folder = options.data.unwrap_or_else(|| temporary.to_owned());
     std::fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    let clock = Clock::system();
+    let clock = options.at.map_or_else(Clock::system, Clock::frozen);
     let work = docket.task("demonstration", clock.clone());
     let store = Store::open(&url_of(&folder.join("demo.db"))?).await?;
 
@@ -150,7 +153,9 @@ async fn prepare(options: Options, temporary: &Path, site: Site, docket: Docket)
         code_host: Some(CodeHostConfig { address: web_address.clone(), token: code_host_token }),
     };
     let api_key = ApiKey::parse(&config.key).map_err(anyhow::Error::msg)?;
-    let emulator = Emulator::new(config, docket_emulator::Clock::system());
+    let same_clock = clock.clone();
+    let emulator =
+        Emulator::new(config, docket_emulator::Clock::new(move || same_clock.now().as_millis()));
     let sample_project = projects[0].id.clone();
     samples::fill(&store, &work, &projects, &web_address).await.context("writing the sample jobs")?;
     samples::seed_emulator(&emulator, &store, &clock, &projects).await?;
@@ -190,7 +195,7 @@ async fn prepare(options: Options, temporary: &Path, site: Site, docket: Docket)
         review_stale_after: Duration::from_secs(3 * 24 * 3_600),
         metrics_token: None,
     };
-    let public_url = PublicUrl::of(listener.local_addr()?);
+    let public_url = PublicUrl::with_name(listener.local_addr()?);
     let state_config = AppStateConfig {
         settings,
         public_url,
