@@ -26,7 +26,8 @@ function covered(page: Page): Promise<(string | null)[]> {
     const shown = document.querySelector(".toasts")?.getBoundingClientRect() ?? new DOMRect();
     const boxes = [...document.querySelectorAll(".toast")].map((toast) => {
       const { left, right, top, bottom } = toast.getBoundingClientRect();
-      return { left, right, top: Math.max(top, shown.top), bottom: Math.min(bottom, shown.bottom) };
+      const [inLeft, inRight] = [Math.max(left, shown.left), Math.min(right, shown.right)];
+      return { left: inLeft, right: inRight, top: Math.max(top, shown.top), bottom: Math.min(bottom, shown.bottom) };
     });
     const isCovered = (it: Element) => {
       const { left, right, top, bottom } = it.getBoundingClientRect();
@@ -34,6 +35,18 @@ function covered(page: Page): Promise<(string | null)[]> {
     };
     return controls.filter((it) => it.isConnected && isCovered(it)).map((it) => it.getAttribute("aria-label") ?? it.textContent);
   });
+}
+
+/** How much of each toast is visible, from 0 to 1. */
+function visibleParts(page: Page): Promise<number[]> {
+  return toasts(page).evaluateAll((all) =>
+    all.map((toast) => {
+      const shown = document.querySelector(".toasts")?.getBoundingClientRect() ?? new DOMRect();
+      const { left, right, top, bottom } = toast.getBoundingClientRect();
+      if (left >= shown.right || right <= shown.left) return 0;
+      return Math.max(0, Math.min(bottom, shown.bottom) - Math.max(top, shown.top)) / (bottom - top);
+    }),
+  );
 }
 
 /** Shows a toast without a link: that of a button that copies, in a browser that blocks copying. */
@@ -63,6 +76,9 @@ for (const [width, height] of [[1280, 720], [1600, 900], [768, 560], [1280, 640]
         await showToast(page);
         await expect(toasts(page)).toHaveCount(2);
         expect(await covered(page), path).toEqual([]);
+        const [newest, earlier = NaN] = await visibleParts(page);
+        expect(newest, "the newest is visible").toBeCloseTo(1);
+        expect([0, 1], "an earlier one is visible or not").toContain(Math.round(earlier * 100) / 100);
         await toasts(page).first().getByRole("button", { name: "Dismiss" }).click();
         await expect(toasts(page)).toHaveCount(1);
       }
