@@ -147,7 +147,7 @@ test.describe("by keyboard", () => {
     await page.getByRole("link", { name: "New job" }).focus();
     await page.keyboard.press("?");
     await expect(shortcuts(page)).toBeVisible();
-    await expect(shortcuts(page).getByRole("term")).toHaveCount(12);
+    await expect(shortcuts(page).getByRole("term")).toHaveCount(14);
     for (const cap of await shortcuts(page).locator("kbd").all()) await expect(cap, "no key without a name").not.toBeEmpty();
     await page.keyboard.press("Escape");
     await expect(shortcuts(page)).toBeHidden();
@@ -174,6 +174,12 @@ test.describe("by keyboard", () => {
     await expect(page).toHaveURL(at("/analytics"));
     await interactive(page);
     await page.keyboard.press("g");
+    for (const [key, path] of [["q", "/queue"], ["r", "/reviews"]] as const) {
+      await interactive(page);
+      await page.keyboard.press("g");
+      await page.keyboard.press(key);
+      await expect(page).toHaveURL(at(path));
+    }
     await page.keyboard.press("o");
     await expect(page).toHaveURL(at(""));
     await interactive(page);

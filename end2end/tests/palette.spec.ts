@@ -122,6 +122,94 @@ test("options load when it is opened first, and what is typed meanwhile counts",
   await expect(page).toHaveURL(at("/analytics"));
 });
 
+test("Enter that is pressed while options load opens the first one that matches", async ({ page, api }) => {
+  const job = await api.start(`emulator:slow ${unique("Describe")}`);
+  await open(page, at("/jobs"));
+  const release = await delay(page, OPTIONS);
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("analyt");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(at("/jobs"));
+  release();
+  await expect(page).toHaveURL(at("/analytics"));
+
+  await open(page, at("/jobs"));
+  await page.keyboard.press("Control+k");
+  await expect(chosen(page)).toHaveCount(1);
+  await field(page).fill(job.prompt.replace("emulator:slow ", ""));
+  await page.keyboard.press("Enter");
+  await expect(page, "the option of an answer that was still to come").toHaveURL(at(`/jobs/${job.id}`));
+});
+
+test("it finds pages without a place in the navigation", async ({ serve, visit }) => {
+  const docket = await serve();
+  const page = await visit(docket, { as: docket.administrator });
+  for (const [typed, path] of [
+    ["reviews", at("/reviews")],
+    ["password", "/account#password"],
+    ["budgets", "/admin/upstream#limits"],
+    ["pull requests help", "/help/pull-requests"],
+  ] as const) {
+    await open(page, at("/jobs"));
+    await page.keyboard.press("Control+k");
+    await field(page).fill(typed);
+    await page.keyboard.press("Enter");
+    await expect(page).toHaveURL(path);
+  }
+  await open(page, at("/reviews"));
+  await page.getByRole("main").getByRole("link", { name: "How to connect GitHub or GitLab" }).click();
+  await expect(page).toHaveURL("/help/pull-requests");
+  await open(page, at(""));
+  await page.keyboard.press("Control+k");
+  await field(page).fill("sign out");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/\/login/);
+});
+
+test("it finds saved views and documentation pages", async ({ page }) => {
+  const name = unique("Finished");
+  await open(page, at("/jobs?status=completed"));
+  await page.getByText("Save this view").click();
+  await page.getByLabel("Name", { exact: true }).fill(name);
+  await page.getByRole("button", { name: "Save view" }).click();
+  await expect(page.getByRole("list", { name: "Saved views" }).getByRole("link", { name })).toBeVisible();
+  await open(page, at(""));
+  await page.keyboard.press("Control+k");
+  await field(page).fill(name);
+  await palette(page).getByRole("group", { name: "Saved views" }).getByRole("option", { name }).click();
+  await expect(page).toHaveURL(at("/jobs?status=completed"));
+
+  const known = "/guides/migrate-secrets";
+  await open(page, at(""));
+  await page.keyboard.press("Control+k");
+  await field(page).fill(known);
+  await palette(page).getByRole("group", { name: "Documentation pages" }).getByRole("option").first().click();
+  await expect(page).toHaveURL((url) => url.pathname === at("/analytics") && url.searchParams.get("path") === known);
+});
+
+test("it has the actions of the open job", async ({ page, api }) => {
+  const job = await api.start(unique("emulator:slow Explain"));
+  await open(page, at(`/jobs/${job.id}`));
+  const actions = palette(page).getByRole("group", { name: "This job" });
+  await page.keyboard.press("Control+k");
+  await expect(actions.getByRole("option", { name: "Save as template" })).toBeVisible();
+  await field(page).fill("follow-up");
+  await page.keyboard.press("Enter");
+  await expect(palette(page)).toBeHidden();
+  await expect(page.getByLabel("Follow-up")).toBeFocused();
+  await page.keyboard.press("Control+k");
+  await field(page).fill("archive");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("main").getByText("Archived by")).toBeVisible();
+  await page.keyboard.press("Control+k");
+  await expect(actions.getByRole("option", { name: "Restore" })).toBeVisible();
+  await page.keyboard.press("Escape");
+  await open(page, at("/jobs"));
+  await page.keyboard.press("Control+k");
+  await expect(chosen(page)).toHaveCount(1);
+  await expect(actions).toHaveCount(0);
+});
+
 for (const [failure, fail] of [
   ["lost connection", (route: Route) => route.abort()],
   ["missing file after an upgrade", (route: Route) => route.fulfill({ status: 404 })],
@@ -175,7 +263,7 @@ test("failed search shows an error, and pages are still found", async ({ page, t
   await open(page, at("/jobs"));
   await page.route("**/api/palette/find", (route) => route.abort());
   await page.keyboard.press("Control+k");
-  await expect(palette(page).getByRole("status")).toContainText("Jobs and templates were not searched.");
+  await expect(palette(page).getByRole("status")).toContainText("Jobs, templates, saved views and pages were not searched.");
   await field(page).fill("analyt");
   await expect(chosen(page)).toHaveText(/Analytics/);
 });

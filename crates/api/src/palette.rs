@@ -7,8 +7,8 @@ use model::palette::Found;
 #[cfg(feature = "ssr")]
 use web::auth::guard;
 
-/// The project's templates and jobs with the words of `q`, at most eight of each. Jobs whose pull request, branch, id, author
-/// or tag is `q` come first. Without words the last changed jobs.
+/// The project's templates, jobs, saved views and documentation pages with the words of `q`, at most eight of each. Jobs whose pull request, branch, id, author
+/// or tag is `q` come first. Without words the last changed jobs, and no pages.
 #[server(prefix = "/api", endpoint = "palette/find")]
 pub async fn find_in_palette(project: String, q: Option<String>) -> Result<Found, AppError> {
     let (caller, state) = guard::of::<FindInPalette>()?;

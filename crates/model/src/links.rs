@@ -21,6 +21,16 @@ pub const OPENAPI: &str = "/api/v1/openapi.json";
 
 pub const HELP: &str = "/help";
 
+/// The help pages: the last part of the path, and the title.
+pub const HELP_AREAS: [(&str, &str); 6] = [
+    ("job-states", "Job states"),
+    ("hourly-budget", "Hourly budget"),
+    ("templates-and-batches", "Templates and batches"),
+    ("pull-requests", "Pull requests"),
+    ("analytics", "Analytics"),
+    ("keyboard", "Keyboard"),
+];
+
 /// The help page of an area, such as `job-states`.
 pub fn help(area: &str) -> String {
     format!("{HELP}/{area}")
@@ -36,6 +46,8 @@ pub fn person(user: &str) -> String {
 pub const AUDIT: &str = "/admin/audit";
 
 pub const UPSTREAM: &str = "/admin/upstream";
+/// The id of the section on [`UPSTREAM`] with the budgets.
+pub const LIMITS: &str = "limits";
 
 pub const WEBHOOKS: &str = "/admin/webhooks";
 
@@ -56,6 +68,20 @@ pub fn audit_export(query: &str, kind: &str) -> String {
 
 pub fn overview(project: &str) -> String {
     format!("/p/{project}")
+}
+
+/// The page of `project` with the shortcut `g` and `key`.
+pub fn by_key(project: &str, key: &str) -> Option<String> {
+    let page = match key {
+        "o" => "",
+        "j" => "/jobs",
+        "q" => "/queue",
+        "r" => "/reviews",
+        "a" => "/analytics",
+        "t" => "/templates",
+        _ => return None,
+    };
+    Some(overview(project) + page)
 }
 
 /// The section of `project` to which the path `here` of another project belongs; the overview if it belongs to none.
@@ -218,6 +244,22 @@ mod tests {
         assert_eq!(
             new_job("docs", "a&b=c\n+é", "/guides/x"),
             "/p/docs/jobs/new?prompt=a%26b%3Dc%0A%2B%C3%A9&path=/guides/x"
+    #[test]
+    fn keys_lead_to_the_pages_of_their_names() {
+        let pages = [
+            ("o", overview("docs")),
+            ("j", jobs("docs")),
+            ("q", queue("docs")),
+            ("r", reviews("docs")),
+            ("a", analytics("docs")),
+            ("t", templates("docs")),
+        ];
+        for (key, page) in pages {
+            assert_eq!(by_key("docs", key), Some(page), "{key}");
+        }
+        assert_eq!(by_key("docs", "x"), None);
+    }
+
         );
     }
 }

@@ -4,11 +4,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::job::JobBadge;
 
-/// Jobs and templates that match words.
+/// What matches words.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
     pub templates: Vec<PaletteItem>,
     pub jobs: Vec<PaletteItem>,
+    /// Saved views of the list of jobs and of analytics.
+    #[serde(default)]
+    pub views: Vec<PaletteItem>,
+    /// Documentation pages, which lead to their reports.
+    #[serde(default)]
+    pub pages: Vec<PaletteItem>,
 }
 
 /// A page to open.

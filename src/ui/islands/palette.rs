@@ -29,6 +29,7 @@ pub fn Palette(project: String, may_start: bool, is_admin: bool) -> impl IntoVie
         opened: RwSignal::new(0),
         is_complete: RwSignal::new(false),
         is_begun: StoredValue::new(false),
+        is_entered: RwSignal::new(false),
     };
     if browser::IS_HERE {
         listen(palette, Reach { project, may_start, is_admin });
@@ -78,6 +79,8 @@ struct OpenPalette {
     is_complete: RwSignal<bool>,
     /// Whether they are shown, or about to be.
     is_begun: StoredValue<bool>,
+    /// Whether Enter was pressed before there was an option.
+    is_entered: RwSignal<bool>,
 }
 
 fn listen(palette: OpenPalette, reach: Reach) {
@@ -86,6 +89,8 @@ fn listen(palette: OpenPalette, reach: Reach) {
         if is_ours && key.name.eq_ignore_ascii_case("k") {
             key.prevent_default();
             palette.toggle();
+        } else if key.name == "Enter" && !palette.is_complete.get_untracked() {
+            palette.is_entered.set(true);
         }
     });
     browser::effect(move || {
@@ -120,6 +125,7 @@ impl OpenPalette {
             }
         }
         self.typed.set(String::new());
+        self.is_entered.set(false);
         on_demand::load();
         self.opened.update(|opened| *opened = opened.wrapping_add(1));
         // Nothing is lost if a browser refuses: the palette has only links of pages.
@@ -138,7 +144,8 @@ impl OpenPalette {
         }
         self.is_begun.set_value(true);
         let reach = reach.clone();
-        let parts = options::Parts { dialog, field, reach, typed: self.typed, opened: self.opened };
+        let Self { typed, opened, is_entered, .. } = self;
+        let parts = options::Parts { dialog, field, reach, typed, opened, is_entered };
         spawn_local(async move {
             let shown = options::show(rest.into(), parts).await;
             self.is_complete.set(shown.is_ok());

@@ -87,19 +87,21 @@ pub(super) fn open_help() {
 
 fn act((project, may_start): &(String, bool), is_after_g: bool, key: &str) {
     let has_project = !project.is_empty();
-    let target = match (is_after_g && has_project, key) {
-        (true, "j") => links::jobs(project),
-        (true, "a") => links::analytics(project),
-        (true, "t") => links::templates(project),
-        (true, "o") => links::overview(project),
-        (false, "c") if *may_start && has_project => links::new_job(project, "", ""),
-        (false, "/") if search().is_none() && has_project => links::jobs(project) + SEARCH,
-        (false, "/") => return focus(search()),
-        (false, "?") => return open_help(),
-        (false, ".") => return browser::toggle_theme(),
-        (false, "j") => return step(1),
-        (false, "k") => return step(-1),
-        (false, "x") => return choose(),
+    if is_after_g && has_project {
+        if let Some(page) = links::by_key(project, key) {
+            browser::go(&page);
+        }
+        return;
+    }
+    let target = match key {
+        "c" if *may_start && has_project => links::new_job(project, "", ""),
+        "/" if search().is_none() && has_project => links::jobs(project) + SEARCH,
+        "/" => return focus(search()),
+        "?" => return open_help(),
+        "." => return browser::toggle_theme(),
+        "j" => return step(1),
+        "k" => return step(-1),
+        "x" => return choose(),
         _ => return,
     };
     browser::go(&target);

@@ -52,7 +52,7 @@ pub fn AdminUpstream() -> impl IntoView {
                 {table("Operations", &OPERATIONS, operations)}
                 <p class="faint">"The times are stored and survive a restart. Docket sends no extra requests to find this out."</p>
             </section>
-            <section class="group">
+            <section class="group" id=links::LIMITS>
                 <h2>"Limits of the last 60 minutes"</h2>
                 {table("Limits of the last 60 minutes", &LIMITS, limits)}
                 <p class="faint">

@@ -14,14 +14,16 @@ use model::job_query::JobQuery;
 use model::links;
 use model::palette::{Found, PaletteItem};
 use model::saved_template::TemplateText;
+use model::saved_view::SavedViewPage;
 use model::user::Role;
 use store::jobs::list::{JobFilter, Sections};
+use store::jobs::saved_views::SavedViewScope;
 
 /// The maximum number of results of each kind.
 const MOST: usize = 8;
 
 impl Jobs {
-    /// The templates whose name contains all words of `q`, and the jobs that the list finds with it.
+    /// The templates and saved views whose name contains all words of `q`, the pages whose path contains `q`, and the jobs that the list finds with it.
     pub async fn palette(
         &self,
         permit: &QueryPermit,
@@ -37,21 +39,46 @@ impl Jobs {
         let mut known = HashSet::new();
         jobs.retain(|job| known.insert(job.id.clone()));
         let words: Vec<String> = nfc(q).split_whitespace().map(str::to_lowercase).collect();
-        let has_words = |template: &TemplateText| {
-            let name = template.name.to_lowercase();
+        let has_words = |name: &str| {
+            let name = name.to_lowercase();
             words.iter().all(|word| name.contains(word.as_str()))
         };
         let may_start = caller.user.role >= Role::Operator;
         let templates = self.store.template_texts(project).await?;
-        let templates = templates.into_iter().filter(has_words).take(MOST);
+        let templates = templates.into_iter().filter(|template| has_words(&template.name)).take(MOST);
+        let views = self.views_in_palette(caller, project).await?;
+        let pages = self.suggest_pages(permit, project, q).await?;
         Ok(Found {
             templates: templates.map(|template| of_template(project, template, may_start)).collect(),
             jobs: jobs.iter().take(MOST).map(of_job).collect(),
+            views: views.into_iter().filter(|view| has_words(&view.name)).take(MOST).collect(),
+            pages: pages.into_iter().take(MOST).map(|path| of_page(project, path)).collect(),
         })
     }
-}
 
-impl Jobs {
+    /// The caller's saved views and shared ones, of both pages.
+    async fn views_in_palette(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+    ) -> Result<Vec<PaletteItem>, AppError> {
+        let mut found = Vec::new();
+        for (of, page, detail) in [
+            (SavedViewPage::Jobs, links::jobs(project.as_str()), "Jobs"),
+            (SavedViewPage::Analytics, links::analytics(project.as_str()), "Analytics"),
+        ] {
+            let scope = SavedViewScope { project, of, user_id: &caller.user.id };
+            let views = self.store.saved_views(scope).await?;
+            found.extend(views.into_iter().map(|view| PaletteItem {
+                name: view.name,
+                detail: detail.to_owned(),
+                href: format!("{page}?{}", view.query),
+                status: None,
+            }));
+        }
+        Ok(found)
+    }
+
     /// The newest jobs with the whole search as one of their names. They precede jobs that only contain its words.
     async fn named(
         &self,
@@ -73,6 +100,11 @@ fn of_template(project: &ProjectId, template: TemplateText, may_start: bool) -> 
         false => links::templates(project),
     };
     PaletteItem { name: template.name, detail: String::new(), href, status: None }
+}
+
+fn of_page(project: &ProjectId, path: String) -> PaletteItem {
+    let href = links::page_report(project.as_str(), &path);
+    PaletteItem { name: path, detail: "Page views".to_owned(), href, status: None }
 }
 
 fn of_job(job: &Job) -> PaletteItem {

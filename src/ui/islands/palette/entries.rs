@@ -1,5 +1,6 @@
 //! Which options the palette has, and which of them the typed words match.
 
+use crate::ui::marks::SIGN_OUT;
 use model::job::JobBadge;
 use model::links;
 use model::palette::{Found, PaletteItem};
@@ -40,6 +41,10 @@ pub(super) enum Action {
     Open(String),
     /// As an element with this `data-button`.
     Press(&'static str),
+    /// Submits the form with this id.
+    Submit(&'static str),
+    /// As the control of the open job with this label.
+    Control(String),
 }
 
 /// A link to another project: its name and URL.
@@ -49,15 +54,23 @@ impl Reach {
     /// The groups that do not depend on what is typed, in their order: the server's results are before the last one.
     pub(super) fn groups(&self, others: Vec<OtherProject>) -> [Group; 3] {
         let mut commands = named("action", self.actions());
-        commands.push(pressed("palette-theme", "Switch between light and dark", "theme", "Period"));
-        commands.push(pressed("palette-help", "Keyboard shortcuts", "help", "?"));
+        commands.push(pressed(
+            "palette-theme",
+            "Switch between light and dark",
+            Action::Press("theme"),
+            "Period",
+        ));
+        commands.push(pressed("palette-help", "Keyboard shortcuts", Action::Press("help"), "?"));
+        commands.push(pressed("palette-sign-out", "Sign out", Action::Submit(SIGN_OUT.name()), ""));
         let others = others.into_iter().enumerate().map(|(at, (name, href))| Entry {
             detail: "Project".to_owned(),
             ..linked("project", at, name, href)
         });
+        let mut places = named("page", self.pages());
+        places.extend(help());
         [
             Group { name: "Commands", entries: commands },
-            Group { name: "Places", entries: named("page", self.pages()) },
+            Group { name: "Places", entries: places },
             Group { name: "Elsewhere", entries: others.collect() },
         ]
     }
@@ -82,15 +95,22 @@ impl Reach {
             pages.extend([
                 ("Overview", links::overview(project), "g o"),
                 ("Jobs", links::jobs(project), "g j"),
+                ("Queue", links::queue(project), "g q"),
+                ("Reviews", links::reviews(project), "g r"),
                 ("Analytics", links::analytics(project), "g a"),
                 ("Templates", links::templates(project), "g t"),
                 ("Batches", links::batches(project), ""),
-                ("Queue", links::queue(project), ""),
                 ("Notifications", links::notifications(project, false), ""),
             ]);
         }
-        let mut others =
-            vec![("Help", links::HELP), ("Account", links::ACCOUNT), ("API tokens", links::TOKENS)];
+        let password = [links::ACCOUNT, "#", links::PASSWORD].concat();
+        pages.extend([("Password", password, ""), ("Budgets", self.budgets(), "")]);
+        let mut others = vec![
+            ("Help", links::HELP),
+            ("API reference", links::API_REFERENCE),
+            ("Account", links::ACCOUNT),
+            ("API tokens", links::TOKENS),
+        ];
         if self.is_admin {
             others.extend([
                 ("People", links::USERS),
@@ -103,6 +123,35 @@ impl Reach {
         pages.extend(others.into_iter().map(|(name, href)| (name, href.to_owned(), "")));
         pages
     }
+
+    /// The page about the budgets. The figures of all are for administrators; others see those of the open project in the navigation.
+    fn budgets(&self) -> String {
+        match self.is_admin {
+            true => [links::UPSTREAM, "#", links::LIMITS].concat(),
+            false => links::help("hourly-budget"),
+        }
+    }
+}
+
+/// The controls of the open job with these labels; the first of several with the same one.
+pub(super) fn of_job(labels: Vec<String>) -> Group {
+    let mut entries: Vec<Entry> = Vec::new();
+    for label in labels {
+        if !label.is_empty() && entries.iter().all(|entry| entry.name != label) {
+            let entry = linked("control", entries.len(), label.clone(), String::new());
+            entries.push(Entry { action: Action::Control(label), ..entry });
+        }
+    }
+    Group { name: "This job", entries }
+}
+
+fn help() -> Vec<Entry> {
+    let areas = links::HELP_AREAS.iter().enumerate();
+    let entry = |(at, (slug, title)): (usize, &(&str, &str))| Entry {
+        detail: "Help".to_owned(),
+        ..linked("help", at, (*title).to_owned(), links::help(slug))
+    };
+    areas.map(entry).collect()
 }
 
 fn named(kind: &str, entries: Vec<(&'static str, String, &'static str)>) -> Vec<Entry> {
@@ -117,13 +166,13 @@ fn linked(kind: &str, at: usize, name: String, href: String) -> Entry {
     Entry { id, name, detail: String::new(), status: None, action: Action::Open(href), keys: "" }
 }
 
-fn pressed(id: &str, name: &str, button: &'static str, keys: &'static str) -> Entry {
+fn pressed(id: &str, name: &str, action: Action, keys: &'static str) -> Entry {
     let (id, name) = (id.to_owned(), name.to_owned());
-    Entry { id, name, detail: String::new(), status: None, action: Action::Press(button), keys }
+    Entry { id, name, detail: String::new(), status: None, action, keys }
 }
 
 /// The server's results.
-pub(super) fn found(found: Found) -> [Group; 2] {
+pub(super) fn found(found: Found) -> [Group; 4] {
     let entries = |kind: &str, items: Vec<PaletteItem>| {
         let items = items.into_iter().enumerate();
         let entries = items.map(|(at, PaletteItem { name, detail, href, status })| Entry {
@@ -136,6 +185,8 @@ pub(super) fn found(found: Found) -> [Group; 2] {
     [
         Group { name: "Templates", entries: entries("template", found.templates) },
         Group { name: "Jobs", entries: entries("job", found.jobs) },
+        Group { name: "Saved views", entries: entries("view", found.views) },
+        Group { name: "Documentation pages", entries: entries("path", found.pages) },
     ]
 }
 
@@ -192,13 +243,38 @@ mod tests {
     #[test]
     fn every_option_has_an_id_of_its_own() {
         let item = PaletteItem { name: "a".into(), detail: "b".into(), href: "/".into(), status: None };
-        let results = Found { templates: vec![item.clone(); 3], jobs: vec![item; 3] };
+        let items = || vec![item.clone(); 3];
+        let results = Found { templates: items(), jobs: items(), views: items(), pages: items() };
         let others = vec![("API".to_owned(), "/p/api".to_owned()), ("SDK".to_owned(), "/p/sdk".to_owned())];
         let fixed = reach(true, true).groups(others);
-        let all = fixed.into_iter().chain(found(results)).flat_map(|group| group.entries);
+        let controls = of_job(vec!["Archive".to_owned(), "Copy link".to_owned()]);
+        let all = fixed.into_iter().chain(found(results)).chain([controls]).flat_map(|group| group.entries);
         let ids: Vec<String> = all.map(|entry| entry.id).collect();
         let distinct: std::collections::BTreeSet<_> = ids.iter().collect();
         assert_eq!(distinct.len(), ids.len(), "{ids:?}");
+    }
+
+    #[test]
+    fn pages_without_a_place_in_the_navigation_are_found() {
+        for (is_admin, typed, href) in [
+            (false, "reviews", "/p/docs/reviews"),
+            (false, "password", "/account#password"),
+            (false, "budgets", "/help/hourly-budget"),
+            (true, "budgets", "/admin/upstream#limits"),
+            (false, "job states", "/help/job-states"),
+            (false, "api reference", "/docs/api"),
+        ] {
+            let [_, places, _] = reach(true, is_admin).groups(Vec::new());
+            let words: Vec<&str> = typed.split(' ').collect();
+            let found = places.matching(&words, str::to_lowercase).unwrap_or_else(|| panic!("{typed}"));
+            assert_eq!(found.entries[0].action, Action::Open(href.to_owned()), "{typed}");
+        }
+    }
+
+    #[test]
+    fn controls_with_the_same_label_are_one_option() {
+        let labels = ["Archive", "Copy link", "", "Archive"].map(str::to_owned).to_vec();
+        assert_eq!(names(&[of_job(labels)]), ["Archive", "Copy link"]);
     }
 
     #[test]

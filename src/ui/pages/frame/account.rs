@@ -21,11 +21,11 @@ pub(super) fn account(session: &CurrentSession) -> AnyView {
                 <span class="faint">{session.role.as_str()}</span>
             </p>
             {themes()}
-            <a class="quiet" href=links::HELP title="Help" aria-label="Help">{icon(icon::QUESTION)}</a>
+            <a class="quiet" href=links::HELP title="Help">{icon(icon::QUESTION)}</a>
             <form method="post" action=Logout::PATH id=SIGN_OUT.name()>
                 {of_person()}
                 <button type="submit" class="quiet" title="Sign out">
-                    {icon(icon::SIGN_OUT)} <span class="visually-hidden">"Sign out"</span>
+                    {icon(icon::SIGN_OUT)}
                 </button>
             </form>
         </div>

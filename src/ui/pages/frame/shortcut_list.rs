@@ -10,14 +10,16 @@ use model::links;
 /// The id of its heading.
 const HEADING: &str = "keys";
 
-pub(in crate::ui::pages) const SHORTCUTS: [(&str, &str); 12] = [
+pub(in crate::ui::pages) const SHORTCUTS: [(&str, &str); 14] = [
     ("Ctrl K", "Go to a page, job or action"),
     ("/", "Search"),
     ("c", "New job"),
-    ("g o", "Go to the overview"),
-    ("g j", "Go to jobs"),
-    ("g a", "Go to analytics"),
-    ("g t", "Go to templates"),
+    ("g o", "Overview"),
+    ("g j", "Jobs"),
+    ("g q", "Queue"),
+    ("g r", "Reviews"),
+    ("g a", "Analytics"),
+    ("g t", "Templates"),
     ("j k", "Next or previous row"),
     ("Enter", "Open the row"),
     ("x", "Choose the row"),

@@ -40,7 +40,7 @@ pub(super) fn tools(project: &str) -> AnyView {
 fn tool(href: String, name: &'static str, outline: &'static str) -> AnyView {
     let is_here = request::path() == href;
     view! {
-        <a class="quiet" href=href title=name aria-label=name aria-current=is_here.then_some("page")>
+        <a class="quiet" href=href title=name aria-current=is_here.then_some("page")>
             {icon(outline)}
         </a>
     }
