@@ -46,6 +46,8 @@ for (const javaScriptEnabled of [true, false]) {
     const main = page.getByRole("navigation", { name: "Main" });
     await page.getByRole("link", { name: "Settings" }).click();
     await expect(page).toHaveURL("/account");
+    const icons = await main.locator("li i").evaluateAll((all) => all.map((icon) => icon.className));
+    expect(new Set(icons).size, "each has an icon of its own").toBe(icons.length);
     for (const name of ["Account", "People", "Platform", "Webhooks", "Audit log"]) {
       await main.getByRole("link", { name }).click();
       await expect(main.locator("[aria-current=page]")).toHaveText(name);

@@ -23,10 +23,13 @@ pub const FIRST: &str = "first";
 pub const GEAR: &str = "gear";
 pub const JOBS: &str = "jobs";
 pub const KEY: &str = "key";
+pub const KEYS: &str = "keys";
+pub const LOG: &str = "log";
 pub const MERGED: &str = "merged";
 pub const NO_CHANGES: &str = "no-changes";
 pub const OTHER: &str = "other";
 pub const OVERVIEW: &str = "overview";
+pub const PEOPLE: &str = "people";
 pub const PERSON: &str = "person";
 pub const PLUS: &str = "plus";
 pub const PR_CLOSED: &str = "pr-closed";
@@ -36,9 +39,11 @@ pub const QUESTION: &str = "question";
 pub const REJECTED: &str = "rejected";
 pub const SEARCH: &str = "search";
 pub const SENDING: &str = "sending";
+pub const SERVER: &str = "server";
 pub const SIGN_OUT: &str = "sign-out";
 pub const UP: &str = "up";
 pub const TEMPLATES: &str = "templates";
+pub const WEBHOOK: &str = "webhook";
 
 /// One of the icons above. As one string, which takes less time than an element.
 pub fn icon(name: &'static str) -> InertElement {

@@ -44,11 +44,11 @@ pub(super) fn top(project: &str, session: &CurrentSession, settings: bool) -> An
 fn settings(session: &CurrentSession) -> AnyView {
     let administration = (session.role == Role::Admin).then(|| {
         [
-            (links::USERS, icon::PERSON, "People"),
-            (links::UPSTREAM, icon::ANALYTICS, "Platform"),
-            (links::WEBHOOKS, icon::SENDING, "Webhooks"),
-            (links::ALL_TOKENS, icon::KEY, "All API tokens"),
-            (links::AUDIT, icon::CLOCK, "Audit log"),
+            (links::USERS, icon::PEOPLE, "People"),
+            (links::UPSTREAM, icon::SERVER, "Platform"),
+            (links::WEBHOOKS, icon::WEBHOOK, "Webhooks"),
+            (links::ALL_TOKENS, icon::KEYS, "All API tokens"),
+            (links::AUDIT, icon::LOG, "Audit log"),
         ]
         .map(|(href, outline, name)| item(href.to_owned(), false, outline, name))
         .into_iter()
