@@ -174,14 +174,14 @@ test.describe("by keyboard", () => {
     await page.keyboard.press("g");
     await page.keyboard.press("a");
     await expect(page).toHaveURL(at("/analytics"));
-    await interactive(page);
-    await page.keyboard.press("g");
     for (const [key, path] of [["q", "/queue"], ["r", "/reviews"]] as const) {
       await interactive(page);
       await page.keyboard.press("g");
       await page.keyboard.press(key);
       await expect(page).toHaveURL(at(path));
     }
+    await interactive(page);
+    await page.keyboard.press("g");
     await page.keyboard.press("o");
     await expect(page).toHaveURL(at(""));
     await interactive(page);
@@ -283,6 +283,30 @@ test("budget meter counts used calls", async ({ page, api }) => {
   await page.getByRole("button", { name: "Start job" }).click();
   await jobOf(page);
   await expect(meter).toContainText(`New jobs${creates.used + 1} of ${creates.limit}`);
+});
+
+test.describe("on a phone", () => {
+  test.use({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+
+  test("settings are one row that scrolls, from the current page", async ({ page }) => {
+    await open(page, "/admin/audit");
+    const row = page.locator(".nav-settings");
+    expect((await row.boundingBox())?.height).toBeLessThan(60);
+    await expect(row.getByRole("link", { name: "Audit log" })).toBeInViewport();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    await row.getByRole("link", { name: "Account" }).click();
+    await expect(page).toHaveURL("/account");
+  });
+
+  test("keys are not shown", async ({ page }) => {
+    await open(page, at("/jobs/new"));
+    await expect(page.getByRole("button", { name: "Start job" })).toBeVisible();
+    await expect(page.getByText("Ctrl", { exact: true })).toBeHidden();
+    await page.getByRole("button", { name: "Search and go anywhere" }).click();
+    const palette = page.getByRole("dialog", { name: "Command palette" });
+    await expect(palette.getByRole("option", { name: /^New job/ }).first()).toBeVisible();
+    await expect(palette.locator("kbd").filter({ visible: true })).toHaveCount(0);
+  });
 });
 
 test.describe("on a screen 390 px wide", () => {
