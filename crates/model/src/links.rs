@@ -104,6 +104,11 @@ pub fn notifications(project: &str, all: bool) -> String {
     with_query(&format!("/p/{project}/notifications"), &[("who", if all { "all" } else { "" })])
 }
 
+/// The number of unread notifications of each project, with the navigation of `project`.
+pub fn notifications_of_all_projects(project: &str) -> String {
+    with_query(&notifications(project, false), &[("who", "projects")])
+}
+
 pub fn jobs(project: &str) -> String {
     format!("/p/{project}/jobs")
 }
@@ -240,11 +245,6 @@ mod tests {
     }
 
     #[test]
-    fn prompt_survives_encoding_in_a_url() {
-        assert_eq!(
-            new_job("docs", "a&b=c\n+é", "/guides/x"),
-            "/p/docs/jobs/new?prompt=a%26b%3Dc%0A%2B%C3%A9&path=/guides/x"
-    #[test]
     fn keys_lead_to_the_pages_of_their_names() {
         let pages = [
             ("o", overview("docs")),
@@ -260,6 +260,11 @@ mod tests {
         assert_eq!(by_key("docs", "x"), None);
     }
 
+    #[test]
+    fn prompt_survives_encoding_in_a_url() {
+        assert_eq!(
+            new_job("docs", "a&b=c\n+é", "/guides/x"),
+            "/p/docs/jobs/new?prompt=a%26b%3Dc%0A%2B%C3%A9&path=/guides/x"
         );
     }
 }
