@@ -16,7 +16,7 @@ for (const [javaScriptEnabled, text] of [[true, "A sentence that nobody else nee
     };
     await page.goto(at("/jobs/new"));
     await ready();
-    await page.getByLabel("Prompt").fill(`emulator:no-changes ${text}`);
+    await page.getByLabel("Prompt").fill(`emulator:no-changes ${text}\n\nOnly the title is shown elsewhere.`);
     await page.getByRole("button", { name: "Start job" }).click();
     const job = await jobOf(page);
     await expect(page.getByText(text).first()).toBeVisible();
@@ -30,10 +30,11 @@ for (const [javaScriptEnabled, text] of [[true, "A sentence that nobody else nee
     await expect(page).toHaveURL(/person=writer-.*action=job_start/);
     await expect(rows(page)).toHaveCount(1);
     await expect(rows(page).first()).toContainText(person.username);
-    await expect(page.getByText(text)).toHaveCount(0);
+    await expect(page.getByText("Only the title")).toHaveCount(0);
+    await expect(rows(page).locator("time"), "in full on hover").toHaveAttribute("title", /\b20\d\d\b.*\d\d:\d\d/);
     await expect(page.getByLabel("Person")).toHaveValue(person.username);
     await expect(page.getByLabel("Action")).toHaveValue("job_start");
-    await rows(page).first().getByRole("link", { name: "Go to the job" }).click();
+    await rows(page).first().getByRole("link", { name: `emulator:no-changes ${text}` }).click();
     await expect(page).toHaveURL(new RegExp(`/jobs/${job}$`));
 
     await page.goto(`${AUDIT}?project=nowhere`);

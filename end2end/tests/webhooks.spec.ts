@@ -21,6 +21,8 @@ const events = (page: Page) => page.getByRole("table", { name: "Log" }).locator(
 /** A cell of the only event. */
 const cell = (page: Page, column: string) => events(page).locator(`td[data-label="${column}"]`);
 const secret = (page: Page) => page.locator("code.secret");
+/** Opens the menu of the only webhook. */
+const openMenu = (page: Page) => page.getByRole("table", { name: "Webhooks" }).getByRole("button", { name: /^⋯?\s*Actions of/ }).click();
 const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
 
 async function add(page: Page, address: string, form?: string): Promise<void> {
@@ -49,6 +51,8 @@ for (const javaScriptEnabled of [true, false]) {
     await expect(row(page, receiver.address)).toBeVisible();
     await expect(secret(page), "it is shown once").toHaveCount(0);
 
+    await expect(page.getByRole("button", { name: "Send a test" })).toBeHidden();
+    await openMenu(page);
     await page.getByRole("button", { name: "Send a test" }).click();
     await expect(page).toHaveURL(/\?webhook=/);
     await expect(events(page)).toHaveCount(1);
@@ -78,11 +82,14 @@ for (const javaScriptEnabled of [true, false]) {
     await expect(named).toHaveText("emulator:no-changes Look for dead links");
     await expect(named).toHaveAttribute("href", at(`/jobs/${job}`));
     await page.goto(WEBHOOKS);
+    await openMenu(page);
     await page.getByRole("button", { name: "Disable" }).click();
     await expect(row(page, receiver.address)).toContainText("Disabled");
+    await openMenu(page);
     await page.getByRole("button", { name: "Enable" }).click();
     await expect(row(page, receiver.address)).toContainText("Enabled");
 
+    await openMenu(page);
     await expect(page.getByRole("button", { name: "Delete webhook" })).toBeHidden();
     await page.locator("summary", { hasText: "Delete" }).click();
     await page.getByRole("button", { name: "Delete webhook" }).click();
@@ -99,6 +106,7 @@ test("failed test shows reason, and is resent", async ({ serve, visit, receiver 
   await expect(page.getByText(receiver.address)).toHaveCount(0);
   await expect(secret(page)).toHaveCount(0);
   receiver.response = { status: 503, text: "closed for today" };
+  await openMenu(page);
   await page.getByRole("button", { name: "Send a test" }).click();
   await expect(events(page).first()).toContainText("Failed (503) closed for today");
   await expect(cell(page, "Next attempt"), "a test is sent once").toHaveText("None");
@@ -108,6 +116,34 @@ test("failed test shows reason, and is resent", async ({ serve, visit, receiver 
   await expect(events(page).first()).toContainText("Delivered (200) ok");
   expect(receiver.received.map(({ body }) => Object.keys(JSON.parse(body)))).toEqual([["text"], ["text"]]);
 });
+
+for (const javaScriptEnabled of [true, false]) {
+  test(`webhook gets only the chosen events ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ serve, visit, receiver }) => {
+    const docket = await serve();
+    const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
+    await page.goto(WEBHOOKS);
+    await page.locator("summary", { hasText: "Choose events" }).click();
+    await page.getByLabel("Job failed").check();
+    await page.getByLabel("Pull request merged").check();
+    await add(page, receiver.address);
+    await expect(row(page, receiver.address)).toContainText("job.failed, pull_request.merged");
+    const api = new Api(page.request, docket.url, PROJECT);
+    const completed = await api.start("emulator:no-changes Look for dead links");
+    await expect.poll(async () => (await api.job(completed.id)).state, UNTIL_DONE).toBe("completed");
+    expect(receiver.received).toHaveLength(0);
+
+    await openMenu(page);
+    await page.locator("summary", { hasText: "Events" }).click();
+    const menu = page.locator(".menu:popover-open");
+    await expect(menu.getByLabel("Job failed")).toBeChecked();
+    await expect(menu.getByLabel("Job completed")).not.toBeChecked();
+    for (const name of ["Job failed", "Pull request merged"]) await menu.getByLabel(name).uncheck();
+    await menu.getByRole("button", { name: "Save events" }).click();
+    await expect(row(page, receiver.address).getByRole("cell", { name: "All", exact: true })).toBeVisible();
+    await api.start("emulator:no-changes Look for typos");
+    await expect.poll(() => receiver.received.length, UNTIL_DONE).toBe(1);
+  });
+}
 
 test("failed event of a job shows its next attempt", async ({ serve, visit, receiver }) => {
   const platform = await Platform.start();
@@ -144,6 +180,7 @@ test("new secret needs confirmation and is shown once", async ({ serve, visit, r
   await add(page, receiver.address);
   await expect(secret(page)).toHaveText(SECRET);
   const first = (await secret(page).textContent()) ?? "";
+  await openMenu(page);
   const create = page.getByRole("button", { name: "Create new secret" });
   await expect(create, "it asks first").toBeHidden();
   await page.locator("summary", { hasText: "New secret" }).click();
@@ -156,6 +193,7 @@ test("new secret needs confirmation and is shown once", async ({ serve, visit, r
   await expect(row(page, receiver.address)).toBeVisible();
   await expect(secret(page)).toHaveCount(0);
 
+  await openMenu(page);
   await page.getByRole("button", { name: "Send a test" }).click();
   await expect(events(page).first()).toContainText("Delivered (200) thanks");
   const [received] = receiver.received;
@@ -169,6 +207,7 @@ for (const [name, viewport] of [["wide", { width: 1280, height: 800 }], ["390 px
     await open(page, WEBHOOKS);
     await add(page, receiver.address);
     await expect(secret(page)).toBeVisible();
+    await openMenu(page);
     await page.locator("summary", { hasText: "Delete" }).click();
     await expectAccessible(page);
     await page.getByRole("button", { name: "Send a test" }).click();
@@ -204,8 +243,11 @@ test("states and buttons do not wrap in a narrow table", async ({ serve, visit, 
       return new Set([...range.getClientRects()].map((line) => Math.round(line.top))).size;
     });
     expect.soft(lines, `${width} px`).toBe(1);
+    await openMenu(page);
     const disable = page.getByRole("button", { name: "Disable" });
-    expect.soft((await disable.boundingBox())?.height, `${width} px`).toBeLessThanOrEqual(40);
+    expect.soft((await disable.boundingBox())?.height, `${width} px`).toBeLessThanOrEqual(44);
+    await page.keyboard.press("Escape");
+    await expect(disable).toBeHidden();
     expect.soft(await page.evaluate(() => document.documentElement.scrollWidth), `${width} px`).toBeLessThanOrEqual(width);
   }
 });

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
 use model::time::Timestamp;
-use model::webhook::WebhookKind;
+use model::webhook::{ChosenEvents, WebhookKind};
 use serde_json::Value;
 use store::Store;
 use wiremock::ResponseTemplate;
@@ -80,6 +80,7 @@ async fn check_connects_to_webhook_receivers_without_sending() {
                 WebhookKind::Json,
                 address,
                 "a few unrelated words",
+                &ChosenEvents::default(),
             )
             .await
             .unwrap();

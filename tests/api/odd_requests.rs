@@ -142,6 +142,7 @@ async fn invalid_ids_are_400_and_nothing_is_forwarded() {
         ("/api/users/sign-out", "user", vec![]),
         ("/api/account/sign-out", "session", vec![]),
         ("/api/webhooks/enable", "webhook", vec![]),
+        ("/api/webhooks/events", "webhook", vec![]),
         ("/api/webhooks/disable", "webhook", vec![]),
         ("/api/webhooks/remove", "webhook", vec![]),
         ("/api/webhooks/renew", "webhook", vec![]),

@@ -32,14 +32,34 @@ pub async fn list_webhooks() -> Result<Webhooks, AppError> {
     state.webhooks.list().await
 }
 
-/// Adds a webhook to a project. `kind` is `json` or `slack`; the secret in the response is shown once.
+/// Adds a webhook to a project. `kind` is `json` or `slack`; the secret in the response is shown once. `events`: types separated by commas, by default
+/// all.
 #[server(prefix = "/api", endpoint = "webhooks/add")]
-pub async fn add_webhook(project: String, kind: String, address: String) -> Result<NewSecret, AppError> {
+pub async fn add_webhook(
+    project: String,
+    kind: String,
+    address: String,
+    #[server(default)] events: String,
+) -> Result<NewSecret, AppError> {
     let (caller, state) = guard::of::<AddWebhook>()?;
     let project = caller.project(&project)?;
-    let made = state.webhooks.add(caller.authority(), &project, kind.parse()?, &address).await?;
+    let (kind, events) = (kind.parse()?, events.parse()?);
+    let made = state.webhooks.add(caller.authority(), &project, kind, &address, &events).await?;
     flash::redirect_with(WEBHOOKS, confirmation("Webhook added.", &made));
     Ok(made)
+}
+
+/// Restricts a webhook to the types in `events`, separated by commas; without any it gets all. Events before the change stay as they are.
+#[server(prefix = "/api", endpoint = "webhooks/events")]
+pub async fn choose_webhook_events(
+    webhook: String,
+    #[server(default)] events: String,
+) -> Result<(), AppError> {
+    let (caller, state) = guard::of::<ChooseWebhookEvents>()?;
+    let events = events.parse()?;
+    state.webhooks.choose_events(caller.authority(), &webhook.parse()?, &events).await?;
+    flash::redirect_with(WEBHOOKS, Confirmation::new("Events of the webhook changed."));
+    Ok(())
 }
 
 /// Replaces the secret of a webhook that has one; the new one is shown once. The old one signs, too, for 24 hours.

@@ -1,5 +1,6 @@
 //! Audit events: the fixed list of actions, and the fields of a record. Records never contain prompts or other text from users.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -89,6 +90,8 @@ pub enum Action {
     SavedViewRemove,
     #[strum(message = "Webhook added")]
     WebhookAdd,
+    #[strum(message = "Events of a webhook chosen")]
+    WebhookEvents,
     #[strum(message = "Webhook secret renewed")]
     WebhookSecret,
     #[strum(message = "Webhook enabled")]
@@ -220,6 +223,9 @@ pub struct AuditPage {
     /// The names of everyone with a record.
     pub people: Vec<String>,
     pub projects: Vec<Project>,
+    /// The titles of the jobs that the records are about, by id, as they are now: records have no texts.
+    #[serde(default)]
+    pub titles: BTreeMap<String, String>,
     /// Events of the last hour that are counted but not yet recorded, under the filters for person, action and outcome.
     pub counted: Vec<CountedEvents>,
     /// The result of the verification, if it was requested.
@@ -262,6 +268,14 @@ impl Action {
     /// The display name.
     pub fn title(self) -> &'static str {
         self.get_message().unwrap_or_default()
+    }
+
+    /// Whether the subject of its records is a job.
+    pub const fn is_about_job(self) -> bool {
+        matches!(
+            self,
+            Self::JobStart | Self::FollowUp | Self::Resend | Self::Resolve | Self::Cancel | Self::Import
+        )
     }
 }
 

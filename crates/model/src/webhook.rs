@@ -1,6 +1,7 @@
 //! Outgoing webhooks, which notify other systems when a job finishes or needs attention, and their deliveries.
 
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
@@ -30,6 +31,9 @@ pub struct Webhook {
     pub kind: WebhookKind,
     /// Its URL, with secret parts removed.
     pub address: String,
+    /// The types of events that it gets; all if it is empty, also those of later versions.
+    #[serde(default, skip_serializing_if = "ChosenEvents::is_all")]
+    pub events: ChosenEvents,
     pub enabled: bool,
     pub created_at: Timestamp,
     /// How many events of the last [`EVENT_DAYS`] days were not delivered and are not tried any more, without tests.
@@ -119,6 +123,29 @@ pub const EVENTS: [&str; 15] = [
     TEST_EVENT,
 ];
 
+/// The types of events that a webhook can be restricted to, with their names on pages.
+pub const CHOICES: [(&str, &str); EVENTS.len() - 1] = [
+    ("job.completed", "Job completed"),
+    ("job.failed", "Job failed"),
+    ("job.archived", "Job archived on the platform"),
+    ("job.rejected", "Job rejected"),
+    ("job.cancelled", "Job cancelled"),
+    ("job.unknown", "Job with an unknown outcome"),
+    ("job.not_found", "Job not found on the platform"),
+    ("job.no_end", "Job without an end"),
+    (FOLLOW_UP_REJECTED, "Follow-up rejected"),
+    (FOLLOW_UP_CANCELLED, "Follow-up cancelled"),
+    (FOLLOW_UP_UNKNOWN, "Follow-up with an unknown outcome"),
+    (PullRequestEvent::Merged.as_str(), "Pull request merged"),
+    (PullRequestEvent::Closed.as_str(), "Pull request closed"),
+    (PullRequestEvent::Stale.as_str(), "Pull request stale"),
+];
+
+/// The types of events that a webhook gets: some of [`CHOICES`] in their order, or all.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ChosenEvents(Vec<String>);
+
 /// How long an event that was not delivered is stored, in days.
 pub const EVENT_DAYS: u32 = 30;
 
@@ -140,6 +167,54 @@ pub fn event(state: JobState, status: Option<&str>) -> Option<&'static str> {
         (JobState::Other, Some(NO_END)) => Some("job.no_end"),
         (JobState::Other, Some(NOT_FOUND)) => Some("job.not_found"),
         _ => None,
+    }
+}
+
+impl ChosenEvents {
+    /// From the database, which may have types of a later version.
+    pub fn stored(text: &str) -> Self {
+        Self(text.split(',').filter(|event| !event.is_empty()).map(str::to_owned).collect())
+    }
+
+    pub fn is_all(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether the webhook gets events of this type.
+    pub fn has(&self, event: &str) -> bool {
+        self.is_all() || self.contains(event)
+    }
+
+    /// Whether this type was chosen.
+    pub fn contains(&self, event: &str) -> bool {
+        self.0.iter().any(|chosen| chosen == event)
+    }
+
+    /// The chosen types, for pages.
+    pub fn names(&self) -> String {
+        if self.is_all() { "All".to_owned() } else { self.0.join(", ") }
+    }
+}
+
+/// As in the database: `job.completed,job.failed`.
+impl fmt::Display for ChosenEvents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join(","))
+    }
+}
+
+impl FromStr for ChosenEvents {
+    type Err = ParseError;
+
+    /// Types separated by commas. None, or all that there are, are all.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let given: Vec<&str> = text.split(',').map(str::trim).filter(|event| !event.is_empty()).collect();
+        if let Some(unknown) = given.iter().find(|given| CHOICES.iter().all(|(event, _)| event != *given)) {
+            return Err(format!("Docket sends no events of the type {unknown:.40}.").into());
+        }
+        let chosen = CHOICES.iter().map(|(event, _)| *event).filter(|event| given.contains(event));
+        let chosen: Vec<String> = chosen.map(str::to_owned).collect();
+        Ok(Self(if chosen.len() == CHOICES.len() { Vec::new() } else { chosen }))
     }
 }
 
@@ -166,5 +241,31 @@ fn is_zero(number: &u32) -> bool {
 }
 
 fn not_a_kind(_: &str) -> ParseError {
-    "A webhook's kind is json or slack.".into()
+    "A webhook’s kind is json or slack.".into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_event_but_the_test_can_be_chosen() {
+        let names = CHOICES.map(|(event, _)| event);
+        assert!(EVENTS.iter().filter(|event| **event != TEST_EVENT).all(|event| names.contains(event)));
+    }
+
+    #[test]
+    fn chosen_events_are_in_their_order_and_none_are_all() {
+        let chosen: ChosenEvents = "job.failed, job.completed,job.failed".parse().unwrap_or_default();
+        assert_eq!(chosen.to_string(), "job.completed,job.failed");
+        assert!(chosen.has("job.failed") && !chosen.has("job.archived"));
+        let every = CHOICES.map(|(event, _)| event).join(",");
+        for all in ["", " , ", &every] {
+            let all = all.parse::<ChosenEvents>();
+            assert!(all.as_ref().is_ok_and(|all| all.is_all() && all.has("job.later")), "{all:?}");
+        }
+        for wrong in ["job.done", TEST_EVENT, "job.failed,x"] {
+            assert!(wrong.parse::<ChosenEvents>().is_err(), "{wrong}");
+        }
+    }
 }

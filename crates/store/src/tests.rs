@@ -40,7 +40,7 @@ use model::page_path;
 use model::time::Timestamp;
 use model::user::Project;
 use model::user::{GivenProjects, Role};
-use model::webhook::WebhookKind;
+use model::webhook::{ChosenEvents, WebhookKind};
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
@@ -399,7 +399,14 @@ async fn finished_job_and_its_webhook_event_commit_together() {
     let kind = WebhookKind::Json;
     let webhook = ledger
         .store
-        .add_webhook(Authority::Test(&ledger.author, NOON), &ledger.project, kind, "https://a.example", "s")
+        .add_webhook(
+            Authority::Test(&ledger.author, NOON),
+            &ledger.project,
+            kind,
+            "https://a.example",
+            "s",
+            &ChosenEvents::default(),
+        )
         .await
         .unwrap();
     let message = ledger.commit("i-1", "text").await.unwrap();

@@ -11,7 +11,7 @@ use model::audit::{Action, Actor, AuditEvent};
 use model::id::{ProjectId, WebhookId};
 use model::limits::WEBHOOKS;
 use model::time::Timestamp;
-use model::webhook::{OLD_SECRET_HOURS, Webhook, WebhookKind};
+use model::webhook::{ChosenEvents, OLD_SECRET_HOURS, Webhook, WebhookKind};
 
 impl Store {
     /// `secret` is empty for kinds that are not signed.
@@ -22,13 +22,14 @@ impl Store {
         kind: WebhookKind,
         url: &str,
         secret: &str,
+        events: &ChosenEvents,
     ) -> Result<WebhookId, StoreError> {
         let id = new_id();
         let Change { mut tx, by, now } = self.write(by).begin().await?;
         let there = sqlx::query_scalar("SELECT COUNT(*) FROM webhooks WHERE project = $1");
         limits::leave_room(&WEBHOOKS, there.bind(project.as_str()).fetch_one(&mut *tx).await?)?;
         sqlx::query(
-            "INSERT INTO webhooks (id, project, kind, url, secret, created_at) VALUES ($1, $2, $3, $4, $5, $6)",
+            "INSERT INTO webhooks (id, project, kind, url, secret, created_at, events) VALUES ($1, $2, $3, $4, $5, $6, $7)",
         )
         .bind(&id)
         .bind(project.as_str())
@@ -36,6 +37,7 @@ impl Store {
         .bind(url)
         .bind(secret)
         .bind(now.as_millis())
+        .bind(events.to_string())
         .execute(&mut *tx)
         .await?;
         let event =
@@ -104,6 +106,25 @@ impl Store {
         }
         let action = if disabled_at.is_some() { Action::WebhookDisable } else { Action::WebhookEnable };
         changed(&mut tx, action, id, &found, &by, now).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Restricts a webhook to types of events, from the next event on. `false` if there is no such webhook.
+    pub async fn set_webhook_events(
+        &self,
+        by: Authority<'_>,
+        id: &WebhookId,
+        events: &ChosenEvents,
+    ) -> Result<bool, StoreError> {
+        let Change { mut tx, by, now } = self.write(by).begin().await?;
+        let found = sqlx::query("UPDATE webhooks SET events = $2 WHERE id = $1 RETURNING project")
+            .bind(id.as_str())
+            .bind(events.to_string())
+            .fetch_optional(&mut *tx)
+            .await?;
+        let Some(found) = found else { return Ok(false) };
+        changed(&mut tx, Action::WebhookEvents, id, &found, &by, now).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -179,6 +200,7 @@ fn webhook(row: &AnyRow) -> Result<Webhook, StoreError> {
         project: word(row, "project")?,
         kind: word(row, "kind")?,
         address: row.try_get("url")?,
+        events: ChosenEvents::stored(&row.try_get::<String, _>("events")?),
         enabled: row.try_get::<Option<i64>, _>("disabled_at")?.is_none(),
         created_at: instant(row, "created_at")?,
         failed: 0,

@@ -14,11 +14,17 @@ pub struct MenuButton {
 }
 
 /// `id` is the menu's, and unique on the page. `class` is for the element around button and menu.
-pub fn menu(id: &'static str, class: &'static str, button: MenuButton, content: impl IntoView) -> AnyView {
+pub fn menu(
+    id: impl Into<String>,
+    class: &'static str,
+    button: MenuButton,
+    content: impl IntoView,
+) -> AnyView {
+    let id = id.into();
     let MenuButton { class: of_button, label, content: name } = button;
     unmarked(view! {
         <div class=format!("with-menu {class}")>
-            <button type="button" class=of_button popovertarget=id aria-label=label title=label>
+            <button type="button" class=of_button popovertarget=id.clone() aria-label=label title=label>
                 {name}
             </button>
             <div id=id class="menu" popover="auto">

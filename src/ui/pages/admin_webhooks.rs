@@ -12,13 +12,14 @@ use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 use api::webhooks::{
-    AddWebhook, DisableWebhook, EnableWebhook, RemoveWebhook, RenewWebhook, RetryAllDeliveries,
-    RetryDelivery, TestWebhook, list_webhooks, webhook_deliveries,
+    AddWebhook, ChooseWebhookEvents, DisableWebhook, EnableWebhook, RemoveWebhook, RenewWebhook,
+    RetryAllDeliveries, RetryDelivery, TestWebhook, list_webhooks, webhook_deliveries,
 };
 
 /// The forms of the page, except a failed [`AddWebhook`].
-const FORMS: [&str; 8] = [
+const FORMS: [&str; 9] = [
     AddWebhook::PATH,
+    ChooseWebhookEvents::PATH,
     EnableWebhook::PATH,
     DisableWebhook::PATH,
     RemoveWebhook::PATH,

@@ -213,7 +213,7 @@ async fn project_settings(recorded: &Recorded) {
     Mock::given(matchers::any()).respond_with(ResponseTemplate::new(200)).mount(&receiver).await;
     let webhook = call("/api/webhooks/add", &[("kind", "json"), ("address", &receiver.uri())]).await;
     let webhook = [("webhook", id(&webhook))];
-    for verb in ["renew", "disable", "enable", "test"] {
+    for verb in ["renew", "events", "disable", "enable", "test"] {
         call(&format!("/api/webhooks/{verb}"), &webhook).await;
     }
     let log = ada.post_json("/api/webhooks/deliveries", &[("project", "docs"), webhook[0]]).await;

@@ -71,6 +71,22 @@ async fn audit_log_is_paged_newest_first() {
 }
 
 #[tokio::test]
+async fn records_of_jobs_are_linked_by_their_titles_which_they_do_not_store() {
+    let app = TestApp::start().await;
+    let olga = app.operator().await;
+    let job = olga.created("Explain the zebra crossing\n\nAnd the traffic lights").await;
+    let ada = app.sign_in("ada").await;
+    let page = ada.page("/admin/audit?action=job_start").await;
+    let href = format!("/p/docs/jobs/{}", job["id"].as_str().unwrap());
+    assert!(page.contains(&href) && page.contains(">Explain the zebra crossing<"), "{page}");
+    assert!(!page.contains("traffic lights"), "{page}");
+    for file in FILES {
+        let file = ada.get(file).await.text;
+        assert!(file.contains("job_start") && !file.contains("zebra"), "{file}");
+    }
+}
+
+#[tokio::test]
 async fn url_filters_narrow_the_page_and_the_export() {
     let app = with_exports(3).await;
     let ada = app.sign_in("ada").await;

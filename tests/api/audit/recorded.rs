@@ -136,6 +136,7 @@ async fn settings_exports_and_sessions_leave_one_record_each() {
     let (webhook, secret) = (self::id(&added).to_owned(), added["secret"].as_str().unwrap().to_owned());
     for (verb, action) in [
         ("renew", "webhook_secret"),
+        ("events", "webhook_events"),
         ("disable", "webhook_disable"),
         ("enable", "webhook_enable"),
         ("test", "webhook_test"),

@@ -22,12 +22,43 @@ async fn disabled_webhook_receives_no_waiting_events() {
 
     admin.post_json("/api/webhooks/remove", &fields).await;
     assert_eq!(admin.post_json("/api/webhooks/list", &[]).await, json!({"webhooks": []}));
-    for endpoint in ["enable", "disable", "remove", "renew", "test"] {
+    for endpoint in ["events", "enable", "disable", "remove", "renew", "test"] {
         admin.post(&format!("/api/webhooks/{endpoint}"), &fields).await.refused(404, "not_found");
     }
     admin.post("/api/webhooks/retry", &[("delivery", id(&event))]).await.refused(404, "not_found");
     admin.post("/api/webhooks/test", &[("webhook", "../x")]).await.refused(400, "bad_input");
     assert_eq!(app.operator().await.job(&json!({"id": event["job"]})).await["state"], "rejected");
+}
+
+#[tokio::test]
+async fn webhook_gets_only_the_chosen_events() {
+    let app = TestApp::with(frozen()).await;
+    let admin = app.sign_in("ada").await;
+    let receiver = receiver(ResponseTemplate::new(200)).await;
+    let address = format!("{}/hook", receiver.uri());
+    let chosen = New::webhook(&address).with("events", "job.failed,job.archived").made(&admin).await;
+    let every = hooked(&admin, &receiver).await;
+    rejected_job(&app).await;
+    logged_once(&admin, &every, |event| event["event"] == "job.rejected").await;
+    assert!(log(&admin, &chosen).await.is_empty(), "an event that was not chosen");
+
+    let listed = admin.post_json("/api/webhooks/list", &[]).await;
+    assert_eq!(listed["webhooks"][0]["events"], json!(["job.failed", "job.archived"]));
+    assert_eq!(listed["webhooks"][1]["events"], json!(null), "all");
+    let events = [("webhook", id(&chosen)), ("events", "job.rejected")];
+    admin.post_json("/api/webhooks/events", &events).await;
+    rejected_job(&app).await;
+    logged_once(&admin, &chosen, |event| event["event"] == "job.rejected").await;
+    test(&admin, &chosen).await;
+    logged_once(&admin, &chosen, |event| event["event"] == "webhook.test").await;
+
+    for wrong in ["job.done", "webhook.test"] {
+        let events = [("webhook", id(&chosen)), ("events", wrong)];
+        admin.post("/api/webhooks/events", &events).await.refused(400, "bad_input");
+    }
+    admin.post_json("/api/webhooks/events", &[("webhook", id(&chosen))]).await;
+    let listed = admin.post_json("/api/webhooks/list", &[]).await;
+    assert_eq!(listed["webhooks"][0]["events"], json!(null), "all again");
 }
 
 #[tokio::test]

@@ -1,13 +1,17 @@
 //! The content of the audit log's page.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use tokio::sync::Semaphore;
 
 use super::query::filter;
 use crate::caller::Caller;
+use base::query_permits::QueryPermit;
 use base::settings::LiveProjects;
-use model::audit::{AuditCheck, AuditPage, CountedEvents};
+use model::audit::{Action, AuditCheck, AuditPage, CountedEvents, Record};
 use model::audit_query::AuditQuery;
 use model::error::AppError;
+use model::id::JobId;
 use store::Store;
 use store::audit::verify::ChainCheck;
 
@@ -31,7 +35,7 @@ impl AuditLog {
 
     pub async fn page(&self, caller: &Caller, query: &AuditQuery) -> Result<AuditPage, AppError> {
         let store = &self.store;
-        let _permit = caller.query_permit().await?;
+        let permit = caller.query_permit().await?;
         let (mut records, problem) = match filter(query) {
             Ok(filter) => (store.audit_records(&filter, RECORDS + 1).await?, None),
             Err(problem) => (Vec::new(), Some(problem)),
@@ -51,7 +55,9 @@ impl AuditLog {
         } else {
             Vec::new()
         };
+        let titles = self.titles(&permit, &records).await?;
         Ok(AuditPage {
+            titles,
             next: records.last().filter(|_| has_more).map(|record| record.number),
             records,
             problem,
@@ -60,6 +66,23 @@ impl AuditLog {
             counted,
             check,
         })
+    }
+
+    /// The titles of the jobs that `records` are about.
+    async fn titles(
+        &self,
+        permit: &QueryPermit,
+        records: &[Record],
+    ) -> Result<BTreeMap<String, String>, AppError> {
+        let about_job = |record: &&Record| record.action.parse().is_ok_and(Action::is_about_job);
+        let subjects = records.iter().filter(about_job).filter_map(|record| record.subject.parse().ok());
+        let jobs: BTreeSet<JobId> = subjects.collect();
+        let jobs: Vec<JobId> = jobs.into_iter().collect();
+        if jobs.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let jobs = self.store.listed_jobs(permit, &jobs).await?;
+        Ok(jobs.iter().map(|job| (job.id.to_string(), job.title())).collect())
     }
 
     /// Counted events that are not yet recorded, filtered by person, action and outcome.

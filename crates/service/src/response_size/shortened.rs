@@ -165,6 +165,7 @@ pub fn trend(mut trend: Trend) -> Trend {
 pub fn audit(mut page: AuditPage) -> AuditPage {
     let mut room = Room::of_function();
     room.reserve(&page.records);
+    room.reserve(&page.titles);
     room.keep_first(&mut page.people);
     page
 }

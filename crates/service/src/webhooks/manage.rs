@@ -9,7 +9,7 @@ use super::deliver::leased;
 use clients::webhook::address;
 use model::error::AppError;
 use model::id::{ProjectId, WebhookId};
-use model::webhook::{NewSecret, WebhookDelivery, WebhookKind, Webhooks as Listed};
+use model::webhook::{ChosenEvents, NewSecret, WebhookDelivery, WebhookKind, Webhooks as Listed};
 use store::Authority;
 use store::StoreError;
 use store::webhooks::events::RevivedEvents;
@@ -33,13 +33,24 @@ impl Webhooks {
         project: &ProjectId,
         kind: WebhookKind,
         address: &str,
+        events: &ChosenEvents,
     ) -> Result<NewSecret, AppError> {
         let url = address::parse(address, self.allowed)?;
         let secret = (kind == WebhookKind::Json).then(new_secret);
         let text = secret.as_deref().unwrap_or_default();
-        let id = self.store.add_webhook(by, project, kind, url.as_str(), text).await?;
+        let id = self.store.add_webhook(by, project, kind, url.as_str(), text, events).await?;
         tracing::info!(webhook = %id, %project, address = address::shown(url.as_str(), kind), "webhook added");
         Ok(NewSecret { id, secret })
+    }
+
+    /// Restricts a webhook to types of events.
+    pub async fn choose_events(
+        &self,
+        by: Authority<'_>,
+        webhook: &WebhookId,
+        events: &ChosenEvents,
+    ) -> Result<(), AppError> {
+        found(self.store.set_webhook_events(by, webhook, events).await)
     }
 
     /// Creates a new secret. The old one signs, too, for a day.

@@ -109,9 +109,10 @@ async fn concurrent_notes_stay_within_the_limit_of_a_day() {
 async fn concurrent_webhooks_stay_within_the_limit_of_a_project() {
     let ledger = Ledger::new().await;
     let by = Authority::Test(&ledger.author, NOON);
+    let all = ChosenEvents::default();
     let add = |_| {
         let url = "https://example.com/hook";
-        ledger.store.add_webhook(by, &ledger.project, WebhookKind::Json, url, "s")
+        ledger.store.add_webhook(by, &ledger.project, WebhookKind::Json, url, "s", &all)
     };
     assert_eq!(succeeded(join_all((0..25).map(add)).await, "at most 20 webhooks"), 20);
     assert_eq!(ledger.count("webhooks").await, 20);

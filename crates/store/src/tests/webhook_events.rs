@@ -33,7 +33,8 @@ impl World {
         let ledger = Ledger::new().await;
         let by = Authority::Test(&ledger.author, NOON);
         let url = "https://a.example";
-        ledger.store.add_webhook(by, &ledger.project, WebhookKind::Json, url, "s").await.unwrap();
+        let all = ChosenEvents::default();
+        ledger.store.add_webhook(by, &ledger.project, WebhookKind::Json, url, "s", &all).await.unwrap();
         Self {
             ledger,
             random: StdRng::seed_from_u64(seed),

@@ -18,7 +18,8 @@ use model::time::Timestamp;
 use model::title::title;
 use model::user::Project;
 use model::webhook::{
-    EVENT_DAYS, TEST_EVENT, TITLE_MAX_CHARS, WebhookDelivery, WebhookKind, WebhookOutcome, event,
+    ChosenEvents, EVENT_DAYS, TEST_EVENT, TITLE_MAX_CHARS, WebhookDelivery, WebhookKind, WebhookOutcome,
+    event,
 };
 
 /// The number of finished events that are stored per webhook, whatever their outcome.
@@ -146,8 +147,8 @@ async fn insert(
     follow_up: Option<&Intent>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let webhooks: Vec<String> = sqlx::query_scalar(
-        "SELECT w.id FROM webhooks w JOIN jobs j ON j.project = w.project
+    let webhooks = sqlx::query(
+        "SELECT w.id, w.events FROM webhooks w JOIN jobs j ON j.project = w.project
          WHERE j.id = $1 AND w.disabled_at IS NULL ORDER BY w.id",
     )
     .bind(job.as_str())
@@ -162,10 +163,15 @@ async fn insert(
         .await?;
     let job = job::job(&row)?;
     let Some(event) = event(&job) else { return Ok(()) };
+    let gets = |row: &AnyRow| {
+        let events = ChosenEvents::stored(&row.try_get::<String, _>("events")?);
+        Ok::<_, StoreError>(events.has(event).then_some(row.try_get::<String, _>("id")?))
+    };
+    let webhooks = webhooks.iter().map(gets).collect::<Result<Vec<_>, _>>()?;
     // What the platform says now, and no pull request of an earlier answer.
     let named = job.remote.as_ref().filter(|remote| !remote.pr_link_is_earlier);
     let pr_link = named.and_then(|remote| remote.pr_link.as_ref());
-    for webhook in webhooks {
+    for webhook in webhooks.into_iter().flatten() {
         sqlx::query(
             "INSERT INTO webhook_deliveries
              (id, webhook_id, event, at, job_id, title, author, job_state, pr_link, follow_up, position, outcome, attempts, next_try_at)

@@ -181,6 +181,7 @@ pub const ENDPOINTS: &[(Access, &[&str])] = &[
             "/api/webhooks/deliveries",
             "/api/webhooks/disable",
             "/api/webhooks/enable",
+            "/api/webhooks/events",
             "/api/webhooks/list",
             "/api/webhooks/remove",
             "/api/webhooks/renew",

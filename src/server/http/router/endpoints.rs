@@ -8,6 +8,7 @@ use api::batches::{PrepareBatch, UseTemplate};
 use api::jobs::{CreateJob, ImportJob, JobStatuses, SaveDraft, SendFollowUp, SimilarJobs};
 use api::templates::SaveTemplate;
 use api::users::{ChangePerson, InvitePerson};
+use api::webhooks::{AddWebhook, ChooseWebhookEvents};
 use web::http::layers::Endpoints;
 
 pub(super) const ENDPOINTS: Endpoints = Endpoints {
@@ -33,5 +34,7 @@ pub(super) const ENDPOINTS: Endpoints = Endpoints {
         (ChangePerson::PATH, "projects"),
         (CreateToken::PATH, "scopes"),
         (CreateToken::PATH, "projects"),
+        (AddWebhook::PATH, "events"),
+        (ChooseWebhookEvents::PATH, "events"),
     ],
 };

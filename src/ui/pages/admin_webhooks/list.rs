@@ -3,19 +3,22 @@
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
+use super::add::events_fields;
 use super::button;
 use super::log::outcome;
-use crate::ui::components::form::confirm;
+use crate::ui::components::form::{confirm, post_form};
 use crate::ui::components::localized::counted;
+use crate::ui::components::menu::{MenuButton, menu};
 use crate::ui::components::table::{ACTIONS, table};
 use crate::ui::components::time::ago;
 use api::webhooks::{
-    DisableWebhook, EnableWebhook, RemoveWebhook, RenewWebhook, RetryAllDeliveries, TestWebhook,
+    ChooseWebhookEvents, DisableWebhook, EnableWebhook, RemoveWebhook, RenewWebhook, RetryAllDeliveries,
+    TestWebhook,
 };
 use model::links;
 use model::webhook::{Webhook, WebhookKind, Webhooks};
 
-const COLUMNS: [&str; 5] = ["Address", "Project", "State", "Last event", ACTIONS];
+const COLUMNS: [&str; 6] = ["Address", "Project", "Events", "State", "Last event", ACTIONS];
 
 /// `chosen`: the webhook whose log is shown.
 pub(super) fn list(listed: Webhooks, chosen: Option<&str>) -> AnyView {
@@ -56,20 +59,33 @@ fn row(webhook: Webhook, chosen: Option<&str>) -> AnyView {
         view! { <br /> <span class="soft">{events}</span> }
     });
     let is_shown = (chosen == Some(id.as_str())).then_some("true");
+    let choose = view! {
+        {events_fields(|event| webhook.events.contains(event))}
+        <button type="submit" class="button">"Save events"</button>
+    };
+    let choose = post_form("stack", ChooseWebhookEvents::PATH, vec![("webhook", id.clone())], choose);
+    let content = view! {
+        <span aria-hidden="true">"⋯"</span>
+        <span class="visually-hidden">"Actions of " {webhook.address.clone()}</span>
+    };
+    let button = MenuButton { class: "button", label: None, content: content.into_any() };
+    let menu = menu(
+        ["webhook-", &id].concat(),
+        "more-menu",
+        button,
+        view! { {form(TestWebhook::PATH, "Send a test")} {again} {switch} {confirm("Events…", choose)} {renew} {remove} },
+    );
     let actions = view! {
         <div class="actions">
             <a class="button" href=links::webhook_log(&id) aria-current=is_shown>"Log"</a>
-            {form(TestWebhook::PATH, "Send a test")}
-            {again}
-            {switch}
-            {renew}
-            {remove}
+            {menu}
         </div>
     };
     view! {
         <tr>
             <th scope="row">{webhook.address} " " <span class="faint">{kind}</span></th>
             <td data-label="Project">{webhook.project.to_string()}</td>
+            <td data-label="Events"><span>{webhook.events.names()}</span></td>
             <td data-label="State">{state}</td>
             <td data-label="Last event"><span>{last} {failed}</span></td>
             <td>{actions}</td>

@@ -1,5 +1,7 @@
 //! `/admin/audit`: who did what, when, from which IP address, and with what outcome.
 
+use std::collections::BTreeMap;
+
 use leptos::prelude::*;
 
 use crate::ui::charts::number::grouped;
@@ -55,9 +57,10 @@ fn records(listed: &AuditPage, query: &AuditQuery) -> AnyView {
     if listed.records.is_empty() {
         return none(query);
     }
+    let rows = listed.records.iter().map(|record| row(record, &listed.titles));
     let heads = ["Time", "Who", "What", "Project", "Outcome"];
     view! {
-        {table("Records", &heads, listed.records.iter().map(row).collect_view())}
+        {table("Records", &heads, rows.collect_view())}
         {pager(listed.next, query)}
     }
     .into_any()
@@ -160,7 +163,7 @@ fn day(name: &'static str, label: &'static str, value: &str) -> AnyView {
     .into_any()
 }
 
-fn row(record: &Record) -> AnyView {
+fn row(record: &Record, titles: &BTreeMap<String, String>) -> AnyView {
     let who = if record.actor.is_empty() { "Unknown person".to_owned() } else { record.actor.clone() };
     let client_ip = (!record.client_ip.is_empty())
         .then(|| view! { " " <span class="faint">{record.client_ip.clone()}</span> });
@@ -172,7 +175,7 @@ fn row(record: &Record) -> AnyView {
                 <span class="faint">{format!("record {}", record.number)}</span>
             </th>
             <td data-label="Who"><span><bdi>{who}</bdi> {client_ip}</span></td>
-            <td data-label="What"><span>{title} {about(record)}</span></td>
+            <td data-label="What"><span>{title} {about(record, titles)}</span></td>
             <td data-label="Project"><span>{record.project.clone()}</span></td>
             <td data-label="Outcome"><span>{outcome}</span></td>
         </tr>
@@ -181,29 +184,27 @@ fn row(record: &Record) -> AnyView {
 }
 
 /// The target of the action, as a link if it has a page, and the detail.
-fn about(record: &Record) -> AnyView {
+fn about(record: &Record, titles: &BTreeMap<String, String>) -> AnyView {
     let detail =
         (!record.detail.is_empty()).then(|| view! { " " <bdi class="soft">{record.detail.clone()}</bdi> });
-    let subject = (!record.subject.is_empty()).then(|| subject(record));
+    let subject = (!record.subject.is_empty()).then(|| subject(record, titles));
     view! { {subject} {detail} }.into_any()
 }
 
-fn subject(Record { action, project, subject, .. }: &Record) -> Option<AnyView> {
+fn subject(record: &Record, titles: &BTreeMap<String, String>) -> Option<AnyView> {
+    let Record { action, project, subject, .. } = record;
     let (href, name) = match action.parse() {
-        Ok(
-            Action::JobStart
-            | Action::FollowUp
-            | Action::Resend
-            | Action::Resolve
-            | Action::Cancel
-            | Action::Import,
-        ) => (links::job(project, subject), "Go to the job"),
+        Ok(action) if Action::is_about_job(action) => {
+            let name = titles.get(subject).map_or("Go to the job", String::as_str);
+            (links::job(project, subject), name)
+        }
         Ok(Action::BatchStart) => (links::batch(project, subject), "Go to the batch"),
         Ok(Action::TemplateAdd | Action::TemplateChange) => {
             (links::edit_template(project, Some(subject)), "Go to the template")
         }
         Ok(
             Action::WebhookAdd
+            | Action::WebhookEvents
             | Action::WebhookSecret
             | Action::WebhookEnable
             | Action::WebhookDisable
@@ -217,7 +218,7 @@ fn subject(Record { action, project, subject, .. }: &Record) -> Option<AnyView> 
         }
         _ => return Some(view! { " " <bdi>{subject.clone()}</bdi> }.into_any()),
     };
-    Some(view! { " " <a href=href>{name}</a> }.into_any())
+    Some(view! { " " <a href=href dir="auto">{name.to_owned()}</a> }.into_any())
 }
 
 fn pager(next: Option<i64>, query: &AuditQuery) -> AnyView {

@@ -1,0 +1,5 @@
+-- A webhook can be restricted to some types of events.
+-- Tables: none
+
+-- The types, separated by commas; empty: all.
+ALTER TABLE webhooks ADD COLUMN events TEXT COLLATE "C" NOT NULL DEFAULT '';
