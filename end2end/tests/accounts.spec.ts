@@ -143,6 +143,7 @@ for (const javaScriptEnabled of [true, false]) {
     await expect(places.getByRole("row")).toHaveCount(3);
     await expect(places.getByText("This session")).toHaveCount(1);
 
+    await expect(here.getByLabel("New password"), "the rule is visible before it fails").toHaveAccessibleDescription(/At least 12 characters\. Not a common password/);
     await here.getByLabel("Current password").fill("not the password");
     await here.getByLabel("New password").fill(CHOSEN);
     await here.getByRole("button", { name: "Change password" }).click();

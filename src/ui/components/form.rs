@@ -47,6 +47,29 @@ pub const USERNAME_PATTERN: &str = r"[\p{L}\p{M}\p{N}._@+\-]+";
 /// The rule as text. Browsers show it at the field.
 pub const USERNAME_RULE: &str = "Letters, digits and . _ - @ +, without spaces. For example, jane.doe.";
 
+/// The rule for passwords as text, which is beside each field for a new one. `service::auth::password` checks it.
+const PASSWORD_RULE: &str = "At least 12 characters. Not a common password, a repetition or your username. A few unrelated words work well.";
+
+/// The field for a new password, with the rule and, after it, `more`.
+pub fn new_password_field(name: &'static str, label: &'static str, more: &'static str) -> AnyView {
+    let hint = [name, "-hint"].concat();
+    view! {
+        <label class="field-label" for=name>{label}</label>
+        <input
+            id=name
+            class="field"
+            type="password"
+            name=name
+            autocomplete="new-password"
+            minlength="12"
+            required
+            aria-describedby=hint.clone()
+        />
+        <p class="hint" id=hint>{PASSWORD_RULE} {more}</p>
+    }
+    .into_any()
+}
+
 /// The primary submit button of a form.
 pub fn submit_button<N: IntoView>(name: N) -> impl IntoView + use<N> {
     view! { <button type="submit" class="button button-primary">{name.into_view()}</button> }

@@ -8,7 +8,7 @@ use leptos::nonce::use_nonce;
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
-use crate::ui::components::form::{USERNAME_PATTERN, USERNAME_RULE, submit_button};
+use crate::ui::components::form::{USERNAME_PATTERN, USERNAME_RULE, new_password_field, submit_button};
 use crate::ui::components::icon::mark;
 use crate::ui::components::notice::problem;
 use crate::ui::pages::outcome::outcome;
@@ -106,8 +106,7 @@ fn form(
                 spellcheck="false"
                 required
             />
-            <label class="field-label" for="password">"Password"</label>
-            <input id="password" class="field" type="password" name="password" autocomplete="new-password" required />
+            {new_password_field("password", "Password", "")}
             {submit_button(button)}
         </form>
     }

@@ -5,7 +5,7 @@ use leptos::server_fn::ServerFn;
 
 use super::second_factor::Confirming;
 use super::{passkeys, second_factor};
-use crate::ui::components::form::{post_form, submit_button};
+use crate::ui::components::form::{new_password_field, post_form, submit_button};
 use crate::ui::components::table::{ACTIONS, table};
 use crate::ui::components::time::ago;
 use crate::ui::islands::buttons;
@@ -62,20 +62,7 @@ fn password(outcome: Option<AnyView>) -> AnyView {
     let fields = view! {
         <label class="field-label" for="old">"Current password"</label>
         <input id="old" class="field" type="password" name="old" autocomplete="current-password" required />
-        <label class="field-label" for="new">"New password"</label>
-        <input
-            id="new"
-            class="field"
-            type="password"
-            name="new"
-            autocomplete="new-password"
-            minlength="12"
-            required
-            aria-describedby="new-hint"
-        />
-        <p class="hint" id="new-hint">
-            "At least 12 characters. A few unrelated words work well. You are signed out everywhere else."
-        </p>
+        {new_password_field("new", "New password", " You are signed out everywhere else.")}
         {submit_button("Change password")}
     };
     view! {
