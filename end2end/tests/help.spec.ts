@@ -18,6 +18,25 @@ for (const javaScriptEnabled of [true, false]) {
         await expect(page.getByRole("heading", { level: 1 })).toHaveText("Help");
       }
     });
+
+    test("search finds the section with the words, and says if there is none", async ({ demo, person, visit }) => {
+      const page = await visit(demo, { storageState: person.session, javaScriptEnabled });
+      await page.goto("/help");
+      const field = page.getByRole("searchbox", { name: "Search the help" });
+      await field.fill("unknown outcome");
+      await field.press("Enter");
+      await expect(page).toHaveURL("/help?q=unknown+outcome");
+      await expect(field).toHaveValue("unknown outcome");
+      await expect(page.getByRole("status").filter({ hasText: /results/ })).toBeVisible();
+      await page.getByRole("main").getByRole("link", { name: "Job states: Outcome unknown" }).click();
+      await expect(page).toHaveURL("/help/job-states#outcome-unknown");
+      await expect(page.getByRole("heading", { name: "Outcome unknown" })).toBeInViewport();
+      await field.fill("zebra crossing");
+      await field.press("Enter");
+      await expect(page.getByText("No help page has all of these words")).toBeVisible();
+      await page.getByRole("main").getByRole("link", { name: "All help pages" }).click();
+      await expect(page.getByRole("main").getByRole("link", { name: "Job states" })).toBeVisible();
+    });
   });
 }
 

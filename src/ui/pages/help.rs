@@ -1,12 +1,22 @@
-//! `/help` and `/help/{area}`: how Docket works, for all signed-in people. The texts are in `docs/help`.
+//! `/help` and `/help/{area}`: how Docket works, for all signed-in people. The texts are in `docs/help`. `?q=` searches them.
+
+mod search;
 
 use leptos::prelude::*;
 
+use self::search::Section;
+use crate::ui::charts::number::counted;
+use crate::ui::components::icon::{self, icon};
+use crate::ui::components::marked::marked;
 use crate::ui::pages::markdown::{Origin, markdown};
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request;
 use model::error::ErrorCode;
+use model::excerpt::SearchWords;
 use model::links;
+
+/// The longest search, in characters.
+const SEARCH_MAX: usize = 100;
 
 /// A part of Docket that has a help page.
 struct Area {
@@ -60,6 +70,38 @@ impl Area {
 
 #[component]
 pub fn Help() -> impl IntoView {
+    let typed = request::query().get("q").unwrap_or_default();
+    let typed: String = typed.trim().chars().take(SEARCH_MAX).collect();
+    let content = if typed.is_empty() { all() } else { results(&typed) };
+    view! {
+        {page_head("Help", (), ())}
+        {search_form(&typed)}
+        {content}
+    }
+}
+
+fn search_form(typed: &str) -> AnyView {
+    view! {
+        <form class="search" method="get" action=links::HELP role="search">
+            {icon(icon::SEARCH)}
+            <label class="visually-hidden" for="help-search">"Search the help"</label>
+            <input
+                id="help-search"
+                class="field"
+                type="search"
+                name="q"
+                maxlength=SEARCH_MAX.to_string()
+                autocomplete="off"
+                placeholder="Search the help"
+                value=typed.to_owned()
+            />
+            <button type="submit" class="visually-hidden">"Search"</button>
+        </form>
+    }
+    .into_any()
+}
+
+fn all() -> AnyView {
     let areas = AREAS.iter().map(|area| {
         view! {
             <li>
@@ -68,10 +110,33 @@ pub fn Help() -> impl IntoView {
             </li>
         }
     });
+    view! { <ul class="help-areas mt-6">{areas.collect_view()}</ul> }.into_any()
+}
+
+fn results(typed: &str) -> AnyView {
+    let found = search::search(typed);
+    let words = SearchWords::of(typed);
+    let count = match found.len() {
+        0 => "No help page has all of these words".to_owned(),
+        number => counted(number as u64, "result", "results"),
+    };
+    let results = found.into_iter().map(|found| {
+        let Section { id, heading, .. } = found.section;
+        let fragment = if id.is_empty() { id } else { ["#", &id].concat() };
+        let href = links::help(found.area.slug) + &fragment;
+        let heading = if heading.is_empty() { String::new() } else { [": ", heading].concat() };
+        view! {
+            <li>
+                <a href=href>{found.area.title()} {heading}</a>
+                <p class="hint">{marked(&found.excerpt, &words)}</p>
+            </li>
+        }
+    });
     view! {
-        {page_head("Help", (), ())}
-        <ul class="help-areas">{areas.collect_view()}</ul>
+        <p class="mt-6" role="status">{count} ". " <a href=links::HELP>"All help pages"</a></p>
+        <ul class="help-areas mt-6">{results.collect_view()}</ul>
     }
+    .into_any()
 }
 
 #[component]
@@ -84,16 +149,23 @@ pub fn HelpArea() -> impl IntoView {
             <p><a href=links::HELP>"All help pages"</a></p>
         };
     };
-    let (title, text) = area.parts();
+    let sections = search::sections(area).into_iter().map(|Section { id, heading, text }| {
+        let heading = (!heading.is_empty()).then(|| view! { <h2>{heading}</h2> });
+        let id = (!id.is_empty()).then_some(id);
+        view! { <section id=id class="markdown mt-6">{heading} {markdown(text, Origin::Docket)}</section> }
+    });
     let areas = AREAS.iter().map(|other| {
         let is_here = (other.slug == area.slug).then_some("page");
         view! { <li><a href=links::help(other.slug) aria-current=is_here>{other.title()}</a></li> }
     });
     view! {
-        {page_head(title, view! { <a href=links::HELP>"Help"</a> }, ())}
+        {page_head(area.title(), view! { <a href=links::HELP>"Help"</a> }, ())}
         <div class="help">
-            <article>{markdown(text, Origin::Docket)}</article>
-            <nav aria-label="Help pages"><ul>{areas.collect_view()}</ul></nav>
+            <article>{sections.collect_view()}</article>
+            <div>
+                {search_form("")}
+                <nav class="mt-6" aria-label="Help pages"><ul>{areas.collect_view()}</ul></nav>
+            </div>
         </div>
     }
 }
@@ -110,6 +182,11 @@ mod tests {
                 area.text.starts_with("# ") && area.slug == area.title().to_lowercase().replace(' ', "-")
             );
         }
+    }
+
+    #[test]
+    fn palette_has_each_area() {
+        assert_eq!(AREAS.map(|area| (area.slug, area.title())), links::HELP_AREAS);
     }
 
     #[test]
