@@ -1,7 +1,7 @@
 /** Results since the last look: the number at the bell, and the line on the overview. */
 import type { Page } from "@playwright/test";
 import { Api } from "../fixtures/api.ts";
-import { PROJECT, UNTIL_DONE, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
+import { OTHER_PROJECT, PROJECT, UNTIL_DONE, at, badge, expect, interactive, open, test } from "../fixtures/docket.ts";
 
 const bell = (page: Page) => page.getByRole("banner").getByRole("link", { name: /^Notifications/ });
 const since = (page: Page) => page.locator("details.since");
@@ -33,7 +33,7 @@ test("bell counts unread results; overview does not mark them read", async ({ se
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Notifications");
   await expect(page.locator(".notifications li")).toHaveCount(2);
   await expect(page.getByRole("button", { name: "Notify me in this browser" }), "the permission is beside the list").toBeVisible();
-  await expect(page.getByRole("navigation", { name: "Whose jobs" }).getByRole("link")).toHaveText(["My jobs", "Everyone’s jobs"]);
+  await expect(page.getByRole("navigation", { name: "Whose jobs" }).getByRole("link")).toHaveText(["My jobs", "Everyone’s jobs", "All projects"]);
   await expect(bell(page), "they are being read").toHaveText("");
   await open(page, at(""));
   await expect(since(page)).toHaveCount(0);
@@ -52,6 +52,25 @@ test.describe("without JavaScript", () => {
     await expect(badge(since(page), job.id)).toBeVisible();
   });
 });
+
+for (const javaScriptEnabled of [true, false]) {
+  test(`all projects have their unread results ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ serve, visit }) => {
+    const docket = await serve();
+    const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
+    const api = new Api(page.request, docket.url, OTHER_PROJECT);
+    const job = await api.start("emulator:no-changes Check the links");
+    await expect.poll(async () => (await api.job(job.id)).state, UNTIL_DONE).toBe("completed");
+    await page.goto(at("/notifications"));
+    await page.getByRole("link", { name: "All projects" }).click();
+    await expect(page).toHaveURL(at("/notifications?who=projects"));
+    const row = page.getByRole("listitem").filter({ hasText: "Acme API" }).filter({ hasText: /unread|Nothing new/ });
+    await expect(row).toContainText("1 unread");
+    await row.getByRole("button", { name: "Mark as read" }).click();
+    await expect(row).toContainText("Nothing new");
+    await row.getByRole("link", { name: "Acme API" }).click();
+    await expect(page).toHaveURL(at("/notifications", OTHER_PROJECT));
+  });
+}
 
 test("Mark all as read removes the notice of older changes and the number", async ({ serve, visit }) => {
   test.setTimeout(120_000);

@@ -4,7 +4,7 @@ use model::time::Timestamp;
 use serde_json::Value;
 
 use crate::analytics_pages::{NOON, at};
-use crate::helpers::{Browser, New, TestApp};
+use crate::helpers::{Browser, New, TestApp, until};
 use crate::list::obedient_upstream;
 
 async fn looked_at(app: &TestApp, name: &str) -> Option<Timestamp> {
@@ -129,6 +129,49 @@ async fn only_listed_changes_are_marked_as_read() {
 }
 
 #[tokio::test]
+async fn jobs_of_a_batch_are_one_notification() {
+    let app = TestApp::start().await;
+    obedient_upstream(&app).await;
+    let olga = app.operator().await;
+    let batch = New::batch("{{outcome}} of the zebra", "completed\nfailed\ncompleted").started(&olga).await;
+    let fields = [("project", "docs"), ("batch", batch["id"].as_str().unwrap())];
+    let ended = until("the jobs of the batch end", async || {
+        let now = olga.post_json("/api/batches/get", &fields).await;
+        let jobs = now["jobs"].as_array().unwrap();
+        jobs.iter().all(|job| ["completed", "failed"].iter().any(|end| job["state"] == *end)).then_some(now)
+    })
+    .await;
+    let alone = olga.created("completed alone").await;
+    let page = olga.page("/p/docs/notifications").await;
+    let rows = page.split("class=\"notifications\"").nth(1).unwrap().split("</ul>").next().unwrap();
+    assert_eq!(rows.matches("<li").count(), 2, "{rows}");
+    assert_eq!(rows.matches("Batch finished: ").count(), 1, "{rows}");
+    assert!(
+        rows.contains("1 failed") && rows.contains(&format!("/p/docs/batches/{}", fields[1].1)),
+        "{rows}"
+    );
+    assert!(rows.contains(alone["id"].as_str().unwrap()), "{rows}");
+    for job in ended["jobs"].as_array().unwrap() {
+        assert!(!rows.contains(job["id"].as_str().unwrap()), "{rows}");
+    }
+}
+
+#[tokio::test]
+async fn notifications_of_all_projects_are_counted_and_read_by_project() {
+    let app = TestApp::start().await;
+    obedient_upstream(&app).await;
+    let olga = app.operator().await;
+    olga.created("completed one").await;
+    New::job("completed two").with("project", "api").made(&olga).await;
+    let all = olga.page("/p/docs/notifications?who=projects").await;
+    assert_eq!(all.matches("1 unread").count(), 2, "{all}");
+    olga.post_json("/api/notifications/read", &[("project", "api")]).await;
+    let all = olga.page("/p/docs/notifications?who=projects").await;
+    assert_eq!((all.matches("1 unread").count(), all.matches("Nothing new").count()), (1, 1), "{all}");
+    assert_eq!(looked_at(&app, "olga").await, None, "to see the numbers is not to look");
+}
+
+#[tokio::test]
 async fn palette_finds_jobs_and_templates_of_the_project() {
     let app = TestApp::start().await;
     obedient_upstream(&app).await;
@@ -149,6 +192,22 @@ async fn palette_finds_jobs_and_templates_of_the_project() {
         .post_json("/api/palette/find", &[("project", "docs"), ("q", "zebra")])
         .await;
     assert_eq!(viewer["templates"][0]["href"], "/p/docs/templates", "a viewer starts nothing");
+    for (of, query) in [("jobs", "status=completed"), ("analytics", "days=90")] {
+        let pairs =
+            [("project", "docs"), ("of", of), ("name", "Zebra view"), ("query", query), ("shared", "false")];
+        olga.post_json("/api/saved-views/save", &pairs).await;
+    }
+    let views = olga.post_json("/api/palette/find", &[("project", "docs"), ("q", "view zebra")]).await;
+    let hrefs: Vec<_> =
+        views["views"].as_array().unwrap().iter().map(|view| view["href"].as_str().unwrap()).collect();
+    assert_eq!(hrefs.len(), 2, "{views}");
+    assert!(hrefs[0].starts_with("/p/docs/jobs?") && hrefs[1].starts_with("/p/docs/analytics?"), "{views}");
+    let of_vera = app
+        .sign_in("vera")
+        .await
+        .post_json("/api/palette/find", &[("project", "docs"), ("q", "zebra")])
+        .await;
+    assert_eq!(of_vera["views"].as_array().unwrap().len(), 0, "views of others are private: {of_vera}");
     let elsewhere = olga.post_json("/api/palette/find", &[("project", "api"), ("q", "zebra")]).await;
     assert_eq!(
         (elsewhere["jobs"].as_array().unwrap().len(), elsewhere["templates"].as_array().unwrap().len()),

@@ -12,6 +12,8 @@ pub mod checklist;
 pub mod history;
 pub mod job_pages;
 pub mod jobs;
+#[cfg(feature = "ssr")]
+pub mod notifications;
 pub mod palette;
 pub mod passkeys;
 pub mod pull_requests;

@@ -22,6 +22,7 @@ pub mod resolve;
 pub mod similar;
 pub mod submitted;
 pub mod templates;
+mod unread;
 pub mod waiting;
 
 use std::collections::BTreeMap;

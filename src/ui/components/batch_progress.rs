@@ -3,7 +3,7 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 
-use crate::ui::charts::number::grouped;
+use crate::ui::charts::number::{counted, grouped};
 use crate::ui::charts::scale::{length, per_mille};
 use model::batch::{Part, Progress};
 
@@ -51,6 +51,21 @@ fn capitalized(label: &str) -> String {
     first.to_uppercase() + rest
 }
 
+/// What a notification says: `Batch finished: 8 pull requests, 2 failed`. While jobs are queued or running: `Batch running: …`.
+pub fn notice(progress: &Progress) -> String {
+    let is_open = progress.queued + progress.running + progress.other > progress.lost;
+    let (finished, requests) = (progress.finished(), progress.pull_requests);
+    let opened = (requests > 0).then(|| counted(requests, "pull request", "pull requests"));
+    let parts = progress.parts().into_iter().filter_map(|(part, jobs)| match part {
+        // The pull requests are its jobs.
+        Part::Finished if finished == requests => None,
+        part => (jobs > 0).then(|| format!("{} {}", grouped(jobs), part.label())),
+    });
+    let parts: Vec<String> = opened.into_iter().chain(parts).collect();
+    let state = if is_open { "Batch running: " } else { "Batch finished: " };
+    [state, &parts.join(", ")].concat()
+}
+
 /// One line: `12 of 12 sent · 9 finished · 2 failed · 1 no changes`. The parts add up to all jobs.
 pub fn summary(progress: &Progress) -> AnyView {
     if progress.jobs == 0 {
@@ -66,4 +81,28 @@ pub fn summary(progress: &Progress) -> AnyView {
     });
     let sent = format!("{} of {} sent", grouped(progress.sent()), grouped(progress.jobs));
     view! { {sent} {parts.collect_view()} }.into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notice_has_the_pull_requests_and_the_other_parts() {
+        let finished =
+            Progress { jobs: 10, completed: 8, pull_requests: 8, failed: 2, ..Progress::default() };
+        assert_eq!(notice(&finished), "Batch finished: 8 pull requests, 2 failed");
+        let mixed = Progress {
+            jobs: 12,
+            completed: 8,
+            no_changes: 1,
+            resolved: 2,
+            pull_requests: 8,
+            queued: 2,
+            ..Progress::default()
+        };
+        assert_eq!(notice(&mixed), "Batch running: 8 pull requests, 9 finished, 1 no changes, 2 queued");
+        let one = Progress { jobs: 1, completed: 1, pull_requests: 1, ..Progress::default() };
+        assert_eq!(notice(&one), "Batch finished: 1 pull request");
+    }
 }

@@ -1,10 +1,13 @@
 //! `/p/{project}/notifications`: the last jobs that finished, failed or need attention, unread ones first, and the browser's
-//! permission for notifications. Also a person's API tokens that expire soon, and for administrators notices about the platform. `?who=all` shows everyone's jobs.
+//! permission for notifications. Also a person's API tokens that expire soon, and for administrators notices about the platform. `?who=all` shows everyone's jobs,
+//! `?who=projects` the number of unread ones in each project. The jobs of a batch are one notification.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
+use crate::ui::charts::number::counted;
 use crate::ui::clock;
+use crate::ui::components::batch_progress;
 use crate::ui::components::empty::empty;
 use crate::ui::components::form::post_form;
 use crate::ui::components::icon::{self, icon};
@@ -18,45 +21,111 @@ use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::platform_notice;
 use crate::ui::pages::request::{self, page};
 use api::jobs::{ReadNotifications, list_notifications};
+use api::notifications::{batches_of, unread_in};
 use model::api_token::ExpiringToken;
+use model::id::BatchId;
 use model::job::Job;
-use model::job_list::Notifications;
+use model::job_list::{BatchSummary, Notifications};
 use model::links;
 use model::pull_request::WaitingFor;
 use model::time::Timestamp;
 use model::upstream::PlatformNotice;
+use model::user::Project;
 
 #[component]
 pub fn NotificationsPage() -> impl IntoView {
     let project = request::project();
+    let session = request::session();
     // People who start no jobs have none of their own.
-    let has_own = request::session().can_start_jobs();
-    let all = !has_own || request::query().get("who").as_deref() == Some("all");
+    let has_own = session.can_start_jobs();
+    let who = request::query().get("who").unwrap_or_default();
+    let has_projects = session.projects.len() > 1;
+    let of_projects = has_projects && who == "projects";
+    let all = !has_own || who == "all";
     let head = page_head("Notifications", "Jobs that finished, failed or need attention", permission());
-    let tabs = has_own.then(|| {
-        let tab = |name: &'static str, of_all: bool| {
-            let current = (of_all == all).then_some("page");
-            view! { <a href=links::notifications(&project, of_all) aria-current=current>{name}</a> }
-        };
-        view! { <nav class="segments" aria-label="Whose jobs">{tab("My jobs", false)} {tab("Everyone’s jobs", true)}</nav> }
-    });
+    let tab = |name: &'static str, href: String, is_here: bool| {
+        view! { <a href=href aria-current=is_here.then_some("page")>{name}</a> }
+    };
+    let own = has_own.then(|| tab("My jobs", links::notifications(&project, false), !all && !of_projects));
+    let everyone = tab("Everyone’s jobs", links::notifications(&project, true), all && !of_projects);
+    let projects = has_projects
+        .then(|| tab("All projects", links::notifications_of_all_projects(&project), of_projects));
+    let tabs = (has_own || has_projects)
+        .then(|| view! { <nav class="segments" aria-label="Whose jobs">{own} {everyone} {projects}</nav> });
+    if of_projects {
+        let content = page(async move {
+            let unread = unread_in(&session.projects).await?;
+            Ok(all_projects(session.projects.into_iter().zip(unread).collect()))
+        });
+        return view! { {head} {tabs} {content} }.into_any();
+    }
     let content = page(async move {
         let who = all.then(|| "all".to_owned());
         let listed = list_notifications(project.clone(), who).await?;
+        let jobs: Vec<Job> = listed.new.iter().chain(&listed.earlier).cloned().collect();
+        let mut batches = Batches { summaries: batches_of(&jobs).await?, shown: Vec::new() };
         let older = (listed.older > 0).then(|| older(&project, all, listed.older));
         Ok(view! {
             <div data-region="notifications" data-every="30">
                 {platform(&listed.platform)}
                 {expiring(&listed.tokens)}
-                {since(&listed.new, listed.looked_at)}
+                {since(&listed.new, &mut batches, listed.looked_at)}
                 {older}
-                {before(&listed.earlier)}
+                {before(&listed.earlier, &mut batches)}
                 {cut(&project, all, &listed)}
             </div>
         }
         .into_any())
     });
-    view! { {head} {tabs} {content} }
+    view! { {head} {tabs} {content} }.into_any()
+}
+
+/// The batches of the listed jobs. Each has one notification, at the last change of its jobs.
+struct Batches {
+    summaries: Vec<BatchSummary>,
+    shown: Vec<BatchId>,
+}
+
+impl Batches {
+    /// The notification of `job`, or that of its batch unless it is above already.
+    fn row(&mut self, job: &Job) -> Option<AnyView> {
+        let summary = self.summaries.iter().find(|summary| job.batch.as_ref() == Some(&summary.id));
+        let Some(summary) = summary.filter(|summary| summary.progress.jobs > 0) else {
+            return Some(row(job));
+        };
+        if self.shown.contains(&summary.id) {
+            return None;
+        }
+        self.shown.push(summary.id.clone());
+        Some(row_of_batch(job, summary))
+    }
+}
+
+/// How many notifications are unread in each project, with a button that marks them as read.
+fn all_projects(unread: Vec<(Project, u32)>) -> AnyView {
+    let rows = unread.into_iter().map(|(project, unread)| {
+        let id = project.id.to_string();
+        let count = match unread {
+            0 => "Nothing new".to_owned(),
+            unread => counted(unread.into(), "unread", "unread"),
+        };
+        let read = (unread > 0).then(|| {
+            let button = view! {
+                <button type="submit" class="button" data-done="Marked as read">
+                    "Mark as read" <span class="visually-hidden">": " {project.name.clone()}</span>
+                </button>
+            };
+            post_form("", ReadNotifications::PATH, vec![("project", id.clone())], button)
+        });
+        view! {
+            <li data-key=id.clone()>
+                <a class="row-target" href=links::notifications(&id, false)>{project.name.clone()}</a>
+                {read}
+                <span class="faint">{count}</span>
+            </li>
+        }
+    });
+    view! { <div data-region="notifications" data-every="30"><ul class="notifications">{rows.collect_view()}</ul></div> }.into_any()
 }
 
 /// The button for browser notifications.
@@ -119,7 +188,7 @@ fn expiring(tokens: &[ExpiringToken]) -> Option<AnyView> {
     })
 }
 
-fn since(new: &[Job], looked_at: Option<Timestamp>) -> AnyView {
+fn since(new: &[Job], batches: &mut Batches, looked_at: Option<Timestamp>) -> AnyView {
     if new.is_empty() {
         let at =
             looked_at.map(|at| view! { "Nothing finished or failed since you last looked, " {ago(at)} "." });
@@ -129,7 +198,7 @@ fn since(new: &[Job], looked_at: Option<Timestamp>) -> AnyView {
         Some(at) => view! { "New since you last looked, " {ago(at)} }.into_any(),
         None => "New".into_any(),
     };
-    section("new", heading, new)
+    section("new", heading, new, batches)
 }
 
 /// How many unread changes are too old for this page, and a button that marks them as read.
@@ -153,8 +222,8 @@ fn by_last_change(project: &str) -> String {
     links::with_query(&links::jobs(project), &[("sort", "changed")])
 }
 
-fn before(earlier: &[Job]) -> Option<AnyView> {
-    (!earlier.is_empty()).then(|| section("earlier", "Earlier".into_any(), earlier))
+fn before(earlier: &[Job], batches: &mut Batches) -> Option<AnyView> {
+    (!earlier.is_empty()).then(|| section("earlier", "Earlier".into_any(), earlier, batches))
 }
 
 /// That the page does not list all jobs: those of `all` people, or the person's own.
@@ -174,8 +243,8 @@ fn cut(project: &str, all: bool, listed: &Notifications) -> Option<AnyView> {
     })
 }
 
-fn section(id: &'static str, heading: AnyView, jobs: &[Job]) -> AnyView {
-    let rows = jobs.iter().map(row).collect_view();
+fn section(id: &'static str, heading: AnyView, jobs: &[Job], batches: &mut Batches) -> AnyView {
+    let rows = jobs.iter().filter_map(|job| batches.row(job)).collect_view();
     view! {
         <section class="group" aria-labelledby=id>
             <h2 id=id>{heading}</h2>
@@ -196,6 +265,21 @@ fn row(job: &Job) -> AnyView {
             <span class="contents" data-region=region>{link(&status)}</span>
             <a class="row-target" dir="auto" href=href>{job.title()}</a>
             <span class="faint">{job.author.clone()} " · " {ago(job.changed_at)} {waiting(job)}</span>
+        </li>
+    }
+    .into_any()
+}
+
+/// `job`: the one of the batch that changed last.
+fn row_of_batch(job: &Job, batch: &BatchSummary) -> AnyView {
+    let href = links::batch(job.project.as_str(), batch.id.as_str());
+    view! {
+        <li data-key=batch.id.to_string()>
+            <span class="badge">{icon(icon::JOBS)} <span>"Batch"</span></span>
+            <a class="row-target" dir="auto" href=href>
+                {batch_progress::notice(&batch.progress)} " " <span class="soft">{batch.name.clone()}</span>
+            </a>
+            <span class="faint">{job.author.clone()} " · " {ago(job.changed_at)}</span>
         </li>
     }
     .into_any()
