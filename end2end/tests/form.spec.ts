@@ -33,7 +33,7 @@ test("text survives a refusal, which has a message", async ({ page, trouble }) =
   await prompt(page).fill(TEXT);
   await page.getByLabel("Pages").fill(TOO_LONG);
   await start(page).click();
-  await expect(page.getByRole("alert")).toContainText("A page's path has at most 500 characters");
+  await expect(page.getByRole("alert")).toContainText("A page’s path has at most 500 characters");
   await expect(page).toHaveURL(NEW_JOB);
   await expect(prompt(page)).toHaveValue(TEXT);
   await expect(page.getByLabel("Pages")).toHaveValue(TOO_LONG);

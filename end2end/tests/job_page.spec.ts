@@ -36,6 +36,15 @@ test("facts come from the upstream, and id can be copied", async ({ page, contex
   await expect(page.getByText("Id copied")).toHaveCount(0);
 });
 
+test("time of a running job counts every second", async ({ page, api }) => {
+  const { id } = await api.start("emulator:slow Count the seconds");
+  await expect.poll(async () => (await api.job(id)).state).toBe("active");
+  await open(page, at(`/jobs/${id}`));
+  const timer = facts(page).getByRole("timer");
+  const seen = new Set<string>();
+  await expect.poll(async () => seen.add((await timer.textContent()) ?? "").size, { intervals: [200], timeout: 8_000 }).toBeGreaterThan(3);
+});
+
 test("running job has a notice that its page updates automatically", async ({ page, api }) => {
   const { id } = await api.start("emulator:slow Wait for the result");
   await open(page, at(`/jobs/${id}`));
@@ -103,7 +112,7 @@ test("unknown outcome is explained and not sent again automatically", async ({ p
   await expect(badge(page, job.id)).toHaveAttribute("data-status", "unknown");
   await expect(conversation(page).locator("[data-delivery]")).toHaveAttribute("data-delivery", "unknown");
   const notice = page.locator(".notice").filter({ hasText: "may or may not have started the work" });
-  await expect(notice).toContainText("Docket never sends it twice by itself");
+  await expect(notice).toContainText("Docket itself sends a prompt at most once");
   await expect(notice).toContainText("The platform did not answer in time.");
   await expect(page.getByLabel("Follow-up")).toHaveCount(0);
   await page.getByRole("button", { name: "More actions" }).click();

@@ -20,7 +20,7 @@ test("results are between prompts, and pull request stays during follow-up", asy
   await page.getByRole("button", { name: "Send follow-up" }).click();
   await expect(badge(page, job.id)).toHaveAttribute("data-status", "active");
   await expect(request(page), "what exists stays").toHaveText(name);
-  await expect(page.getByRole("status").filter({ hasText: "Running for" })).toContainText("Running jobs can't be cancelled");
+  await expect(page.getByRole("status").filter({ hasText: "Running for" })).toContainText("Running jobs can’t be cancelled");
   const elsewhere = await page.context().newPage();
   await open(elsewhere, at("/jobs?sort=changed"));
   await expect(elsewhere.getByRole("listitem").filter({ hasText: "Explain the limits of the API" }).first().getByRole("link", { name })).toBeVisible();

@@ -141,7 +141,7 @@ test("refusal has a message and keeps text and pages", async ({ page }) => {
   await page.getByLabel("Prompt").fill("First line\n\n  second & <b>third</b>");
   await page.getByLabel("Pages").fill(pages);
   await page.getByRole("button", { name: "Start job" }).click();
-  await expect(page.getByRole("alert")).toContainText("A page's path has at most 500 characters");
+  await expect(page.getByRole("alert")).toContainText("A page’s path has at most 500 characters");
   await expect(page.getByLabel("Prompt")).toHaveValue("First line\n\n  second & <b>third</b>");
   await page.goto(at("/jobs/new"));
   await expect(page.getByLabel("Prompt"), "after a reload").toHaveValue("First line\n\n  second & <b>third</b>");

@@ -143,7 +143,7 @@ async fn batch_error_names_its_line_and_keeps_the_texts() {
         (PROMPT, "/a\n\n/a", "Line 3 repeats"),
         ("{{a}} {{b}}", "x,y\nz", "Line 2 has 1 value; expected 2"),
         (PROMPT, long.as_str(), "Line 2: The prompt has"),
-        (PROMPT, path.as_str(), "Line 2: A page's path"),
+        (PROMPT, path.as_str(), "Line 2: A page’s path"),
         (PROMPT, many.as_str(), "Line 201"),
         (PROMPT, "", "empty"),
         ("No place", "/a", "{{page}}"),

@@ -105,7 +105,7 @@ impl fmt::Display for PathsError {
         match self {
             Self::TooMany => write!(f, "A job can be about at most {PATHS_MAX} pages."),
             Self::NotAPath => {
-                write!(f, "A page's path has at most {PATH_MAX_CHARS} characters, and no control characters.")
+                write!(f, "A page’s path has at most {PATH_MAX_CHARS} characters, and no control characters.")
             }
         }
     }

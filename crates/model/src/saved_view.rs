@@ -14,7 +14,7 @@ pub const NAME_MAX_CHARS: usize = 60;
 
 /// The error message for an invalid form.
 pub const NAME_MISTAKE: &str =
-    "A view's name has 1 to 60 characters on one line and is unique among your views.";
+    "A view’s name has 1 to 60 characters on one line and is unique among your views.";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedView {
@@ -80,7 +80,7 @@ impl FromStr for SavedViewName {
         let text = text.trim();
         let fits = (1..=NAME_MAX_CHARS).contains(&text.chars().count()) && is_plain(text);
         fits.then(|| Self(text.to_owned()))
-            .ok_or("A view's name has 1 to 60 characters on one line, all visible.".into())
+            .ok_or("A view’s name has 1 to 60 characters on one line, all visible.".into())
     }
 }
 

@@ -344,6 +344,8 @@ impl LiveState {
         let is_due = |seconds: u32| beat.is_multiple_of(seconds * BEATS_A_SECOND);
         if is_due(AGES) {
             ages::tick();
+        } else if is_due(1) {
+            ages::count();
         }
         refresh::resume(self);
         if is_due(BUDGET) && !is_hidden {

@@ -37,7 +37,7 @@ pub(super) fn json_response(body: &Value) -> Vec<u8> {
 fn passing_faults() -> [Act; 8] {
     let gateway = |head: &str| response(&format!("{head}\r\ncontent-type: text/html"), "<h1>No.</h1>");
     let busy =
-        r#"{"status": 503, "code": "database_unavailable", "detail": "Docket's database is unavailable."}"#;
+        r#"{"status": 503, "code": "database_unavailable", "detail": "Docket’s database is unavailable."}"#;
     [
         Act::HangUp(Vec::new()),
         Act::HangUp(

@@ -6,7 +6,7 @@ impl AppError {
     pub fn database_unavailable() -> Self {
         Self::new(
             ErrorCode::DatabaseUnavailable,
-            "Docket's database is unavailable, and nothing was sent. Try again in a moment.",
+            "Docket’s database is unavailable, and nothing was sent. Try again in a moment.",
         )
     }
 
@@ -14,7 +14,7 @@ impl AppError {
     pub fn database_silent() -> Self {
         Self::new(
             ErrorCode::DatabaseUnavailable,
-            "Docket's database stopped answering. Try again in a moment: no prompt is sent twice.",
+            "Docket’s database stopped answering. Try again in a moment: no prompt is sent twice.",
         )
     }
 
@@ -22,7 +22,7 @@ impl AppError {
     pub fn database_unreadable() -> Self {
         Self::new(
             ErrorCode::Internal,
-            "Docket's database contains a value that this version cannot read. Ask an administrator to look at the log.",
+            "Docket’s database contains a value that this version cannot read. Ask an administrator to look at the log.",
         )
     }
 

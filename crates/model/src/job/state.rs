@@ -30,7 +30,7 @@ pub enum DeliveryState {
     Unknown,
 }
 
-/// The state of a job in the interface.
+/// The state of a job. Pages call `active` *Running* and `unknown` *Outcome unknown*; the others have the same names.
 #[derive(
     Debug,
     Clone,

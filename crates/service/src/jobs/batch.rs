@@ -289,7 +289,7 @@ enum BatchError {
     List(ListError),
     #[error("A batch cannot contain a NUL character. Remove it.")]
     Nul,
-    #[error("A batch's name has at most {NAME_MAX_CHARS} visible characters.")]
+    #[error("A batch’s name has at most {NAME_MAX_CHARS} visible characters.")]
     Name,
     #[error("Line {line}: {error}")]
     Line { line: usize, error: AppError },

@@ -305,7 +305,7 @@ fn similar_job() -> AppError {
 
 /// The error after the prompt was committed. It must not make people send the prompt again.
 pub(super) fn committed_already(error: StoreError) -> AppError {
-    let message = "Docket's database is unavailable, but your prompt was saved. Look for it in the list of jobs before you send it again.";
+    let message = "Docket’s database is unavailable, but your prompt was saved. Look for it in the list of jobs before you send it again.";
     let error = match error {
         // The read was stopped: nothing about the request is too large.
         StoreError::Stopped => AppError::database_unavailable(),

@@ -176,7 +176,7 @@ pub(super) fn not_looked_up(error: StoreError) -> AppError {
     let error = AppError::from(error);
     match error.code {
         ErrorCode::DatabaseUnavailable => AppError {
-            message: "Docket's database is unavailable. Send the request again with the same key: no prompt is sent twice.".to_owned(),
+            message: "Docket’s database is unavailable. Send the request again with the same key: no prompt is sent twice.".to_owned(),
             ..error
         },
         _ => error,

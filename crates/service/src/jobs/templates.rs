@@ -246,9 +246,9 @@ pub enum TemplateError {
     TooMany,
     #[error("A template with that name already exists in this project. Choose another name.")]
     NameTaken,
-    #[error("A template's name has 1 to {NAME_MAX_CHARS} visible characters.")]
+    #[error("A template’s name has 1 to {NAME_MAX_CHARS} visible characters.")]
     Name,
-    #[error("A template's text has 1 to {most} characters, and no NUL character; this one has {length}.")]
+    #[error("A template’s text has 1 to {most} characters, and no NUL character; this one has {length}.")]
     Text { length: usize, most: u32 },
     #[error("A template has at most {PLACEHOLDERS_MAX} placeholders.")]
     TooManyPlaceholders,

@@ -21,7 +21,7 @@ pub async fn same_origin(State(state): State<AppState>, mut request: Request, ne
         state.refusals.note(&by, &event).await;
         let error = AppError::new(
             ErrorCode::Forbidden,
-            "This request did not come from Docket's own pages, so nothing was done. Open Docket and try again there.",
+            "This request did not come from Docket’s own pages, so nothing was done. Open Docket and try again there.",
         );
         return (StatusCode::FORBIDDEN, axum::Json(error)).into_response();
     }

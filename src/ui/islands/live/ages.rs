@@ -7,10 +7,22 @@ use crate::ui::islands::browser;
 use crate::ui::marks::TIME;
 use model::time::Timestamp;
 
+/// Matches the times since then, which count seconds.
+const COUNTING: &str = "time[role=timer]";
+
 /// Updates every time on the page.
 pub(super) fn tick() {
+    update(&[&TIME.selector(), ", ", SHORT].concat());
+}
+
+/// Updates those that count seconds.
+pub(super) fn count() {
+    update(COUNTING);
+}
+
+fn update(times: &str) {
     let now = browser::server_now();
-    for time in browser::all(&[&TIME.selector(), ", ", SHORT].concat()) {
+    for time in browser::all(times) {
         let Some(at) = time.get_attribute("datetime").and_then(|at| at.parse::<Timestamp>().ok()) else {
             continue;
         };

@@ -289,7 +289,7 @@ fn running(job: &Job) -> AnyView {
         .map(|began| view! { <p>"Running for " {elapsed(began)} {job.usual_millis.map(|millis| format!(", {}", usual(millis)))}</p> });
     view! {
         {so_far}
-        <p class="hint">"Running jobs can't be cancelled. A follow-up can give the agent another task."</p>
+        <p class="hint">"Running jobs can’t be cancelled. A follow-up can give the agent another task."</p>
     }
     .into_any()
 }

@@ -20,7 +20,7 @@ pub(super) fn advice(job: &Job) -> AnyView {
         }
     });
     view! {
-        <p>"Look for a new pull request before you decide" {link} ". Docket never sends it twice by itself."</p>
+        <p>"Look for a new pull request before you decide" {link} ". Docket itself sends a prompt at most once."</p>
     }
     .into_any()
 }

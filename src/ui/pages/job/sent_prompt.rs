@@ -88,7 +88,8 @@ fn shown(prompt: ShownPrompt) -> AnyView {
 fn result(result: &PromptResult, name: &str) -> AnyView {
     let shape = match &result.outcome {
         PromptOutcome::PullRequest(_) | PromptOutcome::SamePullRequest(_) => icon::PULL_REQUEST,
-        PromptOutcome::NoChanges | PromptOutcome::PublishedDirectly | PromptOutcome::Finished => icon::CHECK,
+        PromptOutcome::NoChanges => icon::NO_CHANGES,
+        PromptOutcome::PublishedDirectly | PromptOutcome::Finished => icon::CHECK,
         PromptOutcome::Failed => icon::CROSS,
     };
     // The link contains the icon itself.

@@ -8,7 +8,7 @@ pub(super) fn advice(project: &str) -> AnyView {
     view! {
         <h2>"What happens next"</h2>
         <ol>
-            <li>"Your text is saved first, then sent to the agent exactly once."</li>
+            <li>"Your text is saved first, then sent to the agent at most once."</li>
             <li>"The agent works on the repository. You can leave the page meanwhile."</li>
             <li>"When files changed, a pull request appears here. Ask for more with a follow-up."</li>
         </ol>

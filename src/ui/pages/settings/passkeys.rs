@@ -124,7 +124,7 @@ fn adding(adding: Adding, confirming: Confirming) -> AnyView {
         }
         Adding::NoAddress { address } => view! {
             <p class="soft">
-                {format!("Passkeys need an https address with a host name, and Docket's is {address}. Ask the administrator of this server (setting DOCKET_PUBLIC_URL).")}
+                {format!("Passkeys need an https address with a host name, and Docket’s is {address}. Ask the administrator of this server (setting DOCKET_PUBLIC_URL).")}
             </p>
         }
         .into_any(),

@@ -10,11 +10,11 @@ use model::error::{AppError, ErrorCode};
 #[derive(Debug, Error)]
 pub(super) enum PasskeyError {
     #[error(
-        "Passkeys need an https address with a host name, and Docket's is {0}. Ask the administrator of this server (setting DOCKET_PUBLIC_URL)."
+        "Passkeys need an https address with a host name, and Docket’s is {0}. Ask the administrator of this server (setting DOCKET_PUBLIC_URL)."
     )]
     NoAddress(String),
     #[error(
-        "Another service signs you in, so a passkey of Docket's is not needed. Add one there if it has them."
+        "Another service signs you in, so a passkey of Docket’s is not needed. Add one there if it has them."
     )]
     NoPassword,
     #[error(
@@ -25,7 +25,7 @@ pub(super) enum PasskeyError {
         "This request for a new passkey took too long, was answered already, or was begun elsewhere. Add the passkey again."
     )]
     AddingOver,
-    #[error("The browser's answer about the passkey could not be read. Reload the page and try again.")]
+    #[error("The browser’s answer about the passkey could not be read. Reload the page and try again.")]
     Unreadable,
     #[error(
         "A passkey has a name of 1 to 64 visible characters. Choose another one, and add the passkey again."
@@ -38,7 +38,7 @@ pub(super) enum PasskeyError {
     #[error("This passkey no longer exists. Reload the page.")]
     Gone,
     #[error(
-        "The passkey was not added: its device did not confirm that it is you, or answered for another address. Start again at Docket's own address."
+        "The passkey was not added: its device did not confirm that it is you, or answered for another address. Start again at Docket’s own address."
     )]
     NotAdded,
     #[error(
