@@ -109,7 +109,7 @@ test("pointer opens the column's tooltip with comparison and jobs", async ({ pag
     const { x, y } = await middle(page, at);
     await page.mouse.move(x, y);
     await expect(tip).toHaveText(readout(points[at]));
-    await expect(tip).toContainText(new RegExp(`Before\\s${grouped(before[at]?.total ?? 0)}\\b`));
+    await expect(tip).toContainText(new RegExp(`Previous period\\s${grouped(before[at]?.total ?? 0)}\\b`));
     const [box, plot] = [await tip.boundingBox(), await page.locator(".chart-plot").boundingBox()];
     expect(Math.abs((box?.x ?? 0) + (at < 14 ? 0 : (box?.width ?? 0)) - x), "the tooltip is at the pointer").toBeLessThan(20);
     expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual((plot?.x ?? 0) + (plot?.width ?? 0) + 1);

@@ -141,7 +141,7 @@ test("wide tables scroll by keyboard on a phone, and have all columns", async ({
   await open(page, at("/analytics"));
   await page.getByText("Show as a table").click();
   const part = page.getByRole("region", { name: "Trend as a table" });
-  for (const name of ["Day (UTC)", "Views", "People", "AI", "AI share", "Before", "Jobs"]) {
+  for (const name of ["Day (UTC)", "Views", "People", "AI", "AI share", "Previous period", "Jobs", "Notes"]) {
     await expect(part.getByRole("columnheader", { name, exact: true })).toHaveCount(1);
   }
   await part.focus();

@@ -203,7 +203,7 @@ async fn incomplete_day_is_called_today_only_if_it_is() {
         (
             "from=2026-11-03&to=2026-11-09",
             "Nov 4, 2026 to Nov 9, 2026 compared with Oct 28, 2026 to Nov 2, 2026; Nov 3, 2026 and Oct 27, 2026",
-            "(22). A line shows the views before: 132.",
+            "(22). A line shows the previous period: 132 views.",
         ),
     ] {
         let page = viewer.get(&format!("/p/docs/analytics?{range}")).await.text;

@@ -4,7 +4,9 @@ use model::page_views::ViewCounts;
 use serde_json::Value;
 
 use crate::analytics_pages::{NOON, at};
-use crate::helpers::{Archive, Browser, TestApp, Written, counts, day, days, json, rows, table_rows, tags};
+use crate::helpers::{
+    Archive, Browser, New, TestApp, Written, counts, day, days, json, rows, table_rows, tags,
+};
 
 async fn trend(viewer: &Browser, from: &str, to: &str, path: &str) -> Value {
     let pairs = [("project", "docs"), ("from", from), ("to", to), ("path", path)];
@@ -163,12 +165,17 @@ async fn compared_period_has_a_line_for_people_and_one_for_ai_beside_such_column
     }
     let viewer = app.sign_in("vera").await;
     for (form, lines, names, described) in [
-        ("", &[("previous-line", "500")][..], &["Before"][..], " A line shows the views before: 350."),
+        (
+            "",
+            &[("previous-line", "500")][..],
+            &["Previous period"][..],
+            " A line shows the previous period: 350 views.",
+        ),
         (
             "&chart=side",
             &[("previous-line previous-human", "500"), ("previous-line previous-ai", "667")],
-            &["People before", "AI before"],
-            " Two lines show the views before: 210 by people, 140 by AI.",
+            &["People, previous period", "AI, previous period"],
+            " Two lines show the previous period: 210 views by people, 140 by AI.",
         ),
     ] {
         for part in ["", "&path=/a", "&q=a"] {
@@ -197,7 +204,8 @@ async fn compared_period_has_a_line_for_people_and_one_for_ai_beside_such_column
                 tags.iter().find(|tag| tag.name == "svg" && tag.attribute("role") == "img").unwrap();
             assert!(picture.attribute("aria-label").ends_with(described), "{url}: {picture:?}");
             let before = &table_rows(&page, "pages")[0][5..];
-            let expected: &[&str] = if form.is_empty() { &["50", ""] } else { &["50", "30", "20", ""] };
+            let expected: &[&str] =
+                if form.is_empty() { &["50", "", ""] } else { &["50", "30", "20", "", ""] };
             assert_eq!(before, expected, "{url}");
         }
     }
@@ -238,4 +246,41 @@ async fn finished_jobs_are_marked_on_their_utc_day() {
     assert_eq!(marked("/guides").await.len(), 0);
     let first = &trend(&viewer, "2026-11-10", "2026-11-10", "").await["markers"][0];
     assert_eq!(first, &json!({"day": "2026-11-10", "job": a, "title": "Fix a"}));
+}
+
+#[tokio::test]
+async fn notes_and_jobs_are_in_the_row_of_their_day_and_in_the_legend() {
+    let app = TestApp::with(at(NOON)).await;
+    let mut archive = Archive::of(&app).await;
+    for of in days("2026-07-30", "2026-08-02") {
+        archive.write(of, rows(&[("/a", 1, 0)])).await;
+    }
+    let viewer = app.sign_in("vera").await;
+    let url = "/p/docs/analytics?from=2026-08-01&to=2026-08-02&compare=none";
+    let legend = |page: &str| {
+        let items: Vec<_> = tags(page).into_iter().filter(|tag| tag.name == "li").collect();
+        ["Job finished", "Note"].map(|name| items.iter().any(|item| item.text.trim() == name))
+    };
+    let page = viewer.page(url).await;
+    assert_eq!(legend(&page), [false, false], "there are no marks");
+
+    archive.job("docs", "Fix **a**", &["/a"], "completed", "2026-08-01T12:00:00Z").await;
+    let operator = app.operator().await;
+    New::note("2026-08-01", "Release <3>").made(&operator).await;
+    // Of a long note, the row has the beginning; of many, the first ones.
+    for n in 1..=5 {
+        New::note("2026-08-02", &format!("{}{n}", "x".repeat(120))).made(&operator).await;
+    }
+    let page = viewer.page(url).await;
+    assert_eq!(legend(&page), [true, true]);
+    let points = table_rows(&page, "pages");
+    assert_eq!(points[0][6..], ["Fix a", "Release <3>"]);
+    let long = ["x".repeat(100), "…".to_owned()].concat();
+    assert_eq!(points[1][6..], [String::new(), format!("{long}; {long}; {long}; 2 more")]);
+    assert!(page.contains("Release &lt;3") && !page.contains("Release <3"), "it is escaped");
+    // A change of what counts as AI is a note, too.
+    let page = viewer.page("/p/docs/analytics?from=2026-07-30&to=2026-07-31").await;
+    let change = "The platform never counts Markdown pages as views by people";
+    assert_eq!(table_rows(&page, "pages")[1][7], change);
+    assert_eq!(legend(&page), [false, true]);
 }

@@ -37,8 +37,13 @@ pub fn patterns() -> AnyView {
     .into_any()
 }
 
-/// The legend of colors and patterns, and of the `lines` of the compared period.
+/// The legend of colors and patterns.
 pub fn legend(lines: &[Line]) -> AnyView {
+    legend_of_trend(lines, ())
+}
+
+/// The same, with the `lines` of the compared period and the legend of [`crate::ui::charts::events`].
+pub fn legend_of_trend(lines: &[Line], marks: impl IntoView + 'static) -> AnyView {
     let item = |class: &'static str, name: &'static str| {
         view! {
             <li>
@@ -55,6 +60,6 @@ pub fn legend(lines: &[Line]) -> AnyView {
             </li>
         }
     });
-    view! { <ul class="legend">{item("bar-human", "People")} {item("bar-ai", "AI")} {lines.collect_view()}</ul> }
+    view! { <ul class="legend">{item("bar-human", "People")} {item("bar-ai", "AI")} {lines.collect_view()} {marks}</ul> }
         .into_any()
 }

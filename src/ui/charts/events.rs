@@ -12,6 +12,10 @@ use model::links;
 /// The id of the list of events on the page.
 pub const LIST: &str = "events";
 
+/// The shapes of the marks.
+const JOB: &str = "M0 2l7 12h-14z";
+const NOTE: &str = "M0 2l6 6l-6 6l-6-6z";
+
 /// One mark below the columns: a link to the event, or to the list if there are several.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
@@ -71,10 +75,25 @@ pub fn marks(marks: &Marks, count: usize) -> AnyView {
         )
     };
     view! {
-        {row("Jobs that finished", &marks.jobs, "M0 2l7 12h-14z")}
-        {row("Notes", &marks.notes, "M0 2l6 6l-6 6l-6-6z")}
+        {row("Jobs that finished", &marks.jobs, JOB)}
+        {row("Notes", &marks.notes, NOTE)}
     }
     .into_any()
+}
+
+/// What the marks mean, as items of the chart's legend. Empty without marks.
+pub fn legend(marks: &Marks) -> AnyView {
+    let item = |class: &'static str, path: &'static str, name: &'static str| {
+        view! {
+            <li>
+                <svg class=class viewBox="-8 0 16 16" aria-hidden="true"><path d=path /></svg>
+                {name}
+            </li>
+        }
+    };
+    let jobs = (!marks.jobs.is_empty()).then(|| item("swatch chart-mark", JOB, "Job finished"));
+    let notes = (!marks.notes.is_empty()).then(|| item("swatch chart-mark chart-note", NOTE, "Note"));
+    view! { {jobs} {notes} }.into_any()
 }
 
 fn row(points: &[TrendPoint], events: impl Iterator<Item = (Day, String, String)>, many: &str) -> Vec<Mark> {
@@ -157,6 +176,20 @@ mod tests {
         let several = Mark { at: 0, href: "#events".to_owned(), title: "2 jobs here".to_owned() };
         assert_eq!(found.jobs, [several]);
         assert_eq!(found.notes[0].title, "Note on Nov 1, 2026: Release \"3\"");
+    }
+
+    #[test]
+    fn legend_has_the_shapes_of_the_marks_that_are_shown() {
+        let days = ["2026-11-01", "2026-11-02"];
+        for (jobs, notes, expected) in [
+            (&[][..], &[][..], [false, false]),
+            (&["2026-11-01"], &[], [true, false]),
+            (&["2026-11-01"], &["2026-11-02"], [true, true]),
+        ] {
+            let html = legend(&Marks::of("docs", &trend(&days, jobs, notes))).to_html();
+            assert_eq!([JOB, NOTE].map(|shape| html.contains(shape)), expected, "{html}");
+            assert_eq!(["Job finished", "Note"].map(|name| html.contains(name)), expected, "{html}");
+        }
     }
 
     #[test]

@@ -16,11 +16,14 @@ pub struct Line {
     views: fn(ViewCounts) -> u64,
 }
 
-const BEFORE: Line = Line { class: "previous-line", name: "Before", views: ViewCounts::readers };
-const PEOPLE_BEFORE: Line =
-    Line { class: "previous-line previous-human", name: "People before", views: |counts| counts.human };
-const AI_BEFORE: Line =
-    Line { class: "previous-line previous-ai", name: "AI before", views: |counts| counts.ai };
+const PREVIOUS: Line = Line { class: "previous-line", name: "Previous period", views: ViewCounts::readers };
+const PREVIOUS_PEOPLE: Line = Line {
+    class: "previous-line previous-human",
+    name: "People, previous period",
+    views: |counts| counts.human,
+};
+const PREVIOUS_AI: Line =
+    Line { class: "previous-line previous-ai", name: "AI, previous period", views: |counts| counts.ai };
 
 /// The lines of the compared period that are drawn: one for stacked columns, otherwise one for people and one for AI. None unless two
 /// neighboring points have one.
@@ -28,8 +31,8 @@ pub fn lines(points: &[TrendPoint], form: Form) -> &'static [Line] {
     let are_drawn = points.windows(2).any(|pair| pair.iter().all(|point| point.previous.is_some()));
     match form {
         _ if !are_drawn => &[],
-        Form::Stacked => &[BEFORE],
-        Form::Side => &[PEOPLE_BEFORE, AI_BEFORE],
+        Form::Stacked => &[PREVIOUS],
+        Form::Side => &[PREVIOUS_PEOPLE, PREVIOUS_AI],
     }
 }
 
@@ -117,8 +120,8 @@ mod tests {
             point.previous = Some(ViewCounts { human, ai: 150, total: human + 150 });
         }
         let names = |form| lines(&points, form).iter().map(|line| line.name).collect::<Vec<_>>();
-        assert_eq!(names(Form::Stacked), ["Before"]);
-        assert_eq!(names(Form::Side), ["People before", "AI before"]);
+        assert_eq!(names(Form::Stacked), ["Previous period"]);
+        assert_eq!(names(Form::Side), ["People, previous period", "AI, previous period"]);
         // The scale is of the larger count, not of the sum.
         assert_eq!(ticks(Form::Side, &points).top, 300);
         let html = drawn(&points, Form::Side).map(|lines| lines.to_html()).unwrap_or_default();

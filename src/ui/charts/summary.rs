@@ -55,10 +55,12 @@ fn before(points: &[TrendPoint], form: Form) -> String {
     }
     let before: ViewCounts = points.iter().filter_map(|point| point.previous).sum();
     match form {
-        Form::Stacked => format!(" A line shows the views before: {}.", grouped(before.readers())),
+        Form::Stacked => {
+            format!(" A line shows the previous period: {}.", counted(before.readers(), "view", "views"))
+        }
         Form::Side => format!(
-            " Two lines show the views before: {} by people, {} by AI.",
-            grouped(before.human),
+            " Two lines show the previous period: {} by people, {} by AI.",
+            counted(before.human, "view", "views"),
             grouped(before.ai)
         ),
     }
@@ -167,11 +169,12 @@ mod tests {
         };
         let compared = days.map(before);
         let text = |form| summary(&compared, form, today());
-        assert!(text(Form::Stacked).ends_with(" (400). A line shows the views before: 82."));
+        assert!(text(Form::Stacked).ends_with(" (400). A line shows the previous period: 82 views."));
         assert!(
-            text(Form::Side).ends_with(" (400). Two lines show the views before: 80 by people, 2 by AI.")
+            text(Form::Side)
+                .ends_with(" (400). Two lines show the previous period: 80 views by people, 2 by AI.")
         );
-        assert!(!summary(&compared[..1], Form::Side, today()).contains("before"));
+        assert!(!summary(&compared[..1], Form::Side, today()).contains("previous"));
         let none = [point("2026-11-10", 1, 0, 0)];
         assert_eq!(
             summary(&none, Form::Stacked, today()),

@@ -2,7 +2,6 @@
 
 use leptos::prelude::*;
 
-use crate::ui::charts::{bar, previous};
 use crate::ui::components::localized;
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::time::ago;
@@ -58,7 +57,7 @@ pub(super) fn trend_section(context: &AnalyticsPage, shown: &Trend) -> AnyView {
         view! {
             <div class="section-head">
                 <h2 id="trend">{heading}</h2>
-                {bar::legend(previous::lines(&shown.points, query.form))}
+                {trend::legend(project, shown, query.form)}
                 <ul class="segments" aria-label="Columns">{forms}</ul>
             </div>
             {trend::chart(project, shown, query.form, &query.over(latest).href(project))}

@@ -16,14 +16,22 @@ use model::analytics::trend::{Trend, TrendPoint, are_weeks};
 use model::links;
 use model::page_views::ViewCounts;
 
-/// The most titles of jobs in a row of the table.
-const TITLES: usize = 3;
+/// The most jobs, and the most notes, in a row of the table.
+const TEXTS: usize = 3;
+
+/// The most characters of a note in the table. The list of events has the whole.
+const NOTE_CHARS: usize = 100;
 
 /// The chart with its legend and its table; `None` without days. Needs [`bar::patterns`] once on the page.
 pub(crate) fn trend(project: &str, shown: &Trend, form: Form) -> Option<AnyView> {
     let chart = chart(project, shown, form, &links::analytics(project))?;
-    let legend = bar::legend(previous::lines(&shown.points, form));
-    Some(view! { {chart} {legend} {as_table(shown, form)} }.into_any())
+    Some(view! { {chart} {legend(project, shown, form)} {as_table(shown, form)} }.into_any())
+}
+
+/// The legend of the chart.
+pub(super) fn legend(project: &str, shown: &Trend, form: Form) -> AnyView {
+    let marks = events::legend(&Marks::of(project, shown));
+    bar::legend_of_trend(previous::lines(&shown.points, form), marks)
 }
 
 /// The chart alone. `base`: the URL that opens days of it, without days.
@@ -98,11 +106,13 @@ pub(super) fn as_table(shown: &Trend, form: Form) -> AnyView {
                 {before(|counts| counts.total)}
                 {before_by_reader}
                 <td>{jobs(shown, point)}</td>
+                <td>{notes(shown, point)}</td>
             </tr>
         }
     });
     let heads_by_reader = by_reader.then(|| {
-        ["People before", "AI before"].map(|name| view! { <th scope="col" class="numeric">{name}</th> })
+        ["People, previous period", "AI, previous period"]
+            .map(|name| view! { <th scope="col" class="numeric">{name}</th> })
     });
     let table = view! {
         <table id=TREND_TABLE.name() class="pages">
@@ -113,9 +123,10 @@ pub(super) fn as_table(shown: &Trend, form: Form) -> AnyView {
                     <th scope="col" class="numeric">"People"</th>
                     <th scope="col" class="numeric">"AI"</th>
                     <th scope="col" class="numeric">"AI share"</th>
-                    <th scope="col" class="numeric">"Before"</th>
+                    <th scope="col" class="numeric">"Previous period"</th>
                     {heads_by_reader}
                     <th scope="col">"Jobs"</th>
+                    <th scope="col">"Notes"</th>
                 </tr>
             </thead>
             <tbody>{rows.collect_view()}</tbody>
@@ -159,15 +170,29 @@ fn days(point: &TrendPoint) -> AnyView {
 
 /// The titles of the jobs that finished on the days of a point.
 fn jobs(shown: &Trend, point: &TrendPoint) -> String {
-    let until = point.day.plus_days(i64::from(point.days));
-    let titles: Vec<_> = shown
-        .markers
-        .iter()
-        .filter(|job| point.day <= job.day && job.day < until)
-        .map(|job| job.title.as_str())
-        .collect();
-    let more = titles.len().saturating_sub(TITLES) as u64;
-    let more = (more > 0).then(|| counted(more, "more", "more"));
-    let named = titles.into_iter().take(TITLES).map(str::to_owned);
-    named.chain(more).collect::<Vec<_>>().join("; ")
+    let jobs = shown.markers.iter().filter(|job| point.contains(job.day));
+    first(jobs.map(|job| job.title.clone()))
+}
+
+/// The notes on the days of a point, and what changed there about AI.
+fn notes(shown: &Trend, point: &TrendPoint) -> String {
+    let notes = shown.annotations.iter().filter(|note| point.contains(note.day));
+    let changes = shown.ai_changes().filter(|change| point.contains(change.day));
+    first(notes.map(|note| short(&note.text)).chain(changes.map(|change| change.what.to_owned())))
+}
+
+/// The first texts, and the number of the others.
+fn first(texts: impl Iterator<Item = String>) -> String {
+    let mut texts: Vec<_> = texts.collect();
+    let more = texts.len().saturating_sub(TEXTS) as u64;
+    texts.truncate(TEXTS);
+    texts.extend((more > 0).then(|| counted(more, "more", "more")));
+    texts.join("; ")
+}
+
+fn short(text: &str) -> String {
+    match text.char_indices().nth(NOTE_CHARS) {
+        Some((end, _)) => [text[..end].trim_end(), "…"].concat(),
+        None => text.to_owned(),
+    }
 }
