@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use base::clock::Clock;
 use base::work::Docket;
 use futures::TryStreamExt;
-use model::analytics::choice::{Compare, Order};
+use model::analytics::choice::{Compare, Order, Readers};
 use model::day::{Day, DayRange};
 use model::id::ProjectId;
 use model::paging::Paging;
@@ -104,7 +104,7 @@ async fn measure() {
     })
     .await;
     both.time("falling pages", 50, "", async |it| {
-        drop(it.analytics.falling_pages(&project, range).await.unwrap());
+        drop(it.analytics.falling_pages(&project, range, Readers::People).await.unwrap());
     })
     .await;
 

@@ -1,7 +1,7 @@
 /** Live or daily data: the page shows which, with the progress of the history and the cost of missing days. */
 import { day, grouped, inUrl, stored, lately, longAgo, UNTIL_STORED, shownRange } from "../fixtures/days.ts";
 import { PROJECT, UNTIL_DONE, at, expect, open, test } from "../fixtures/docket.ts";
-import { change, mergedOn, percentage, sum } from "../fixtures/emulator.ts";
+import { changes, mergedOn, percentage, sum } from "../fixtures/emulator.ts";
 
 const ANALYTICS = at("/analytics");
 const notice = ".history-notice";
@@ -60,12 +60,12 @@ test("job page shows views before and after, or a notice", async ({ page, api, e
   await expect(page.locator(".job-effects li").first()).toContainText("Not merged yet: views are compared from the merge on");
   await open(page, at(`/jobs/${first.id}`));
   const effect = page.locator(".job-effects li").first();
-  const views = `${grouped(before.total)} views before, ${grouped(after.total)} after`;
+  const views = `${grouped(before.human)} views by people before, ${grouped(after.human)} after`;
   const moved = `AI share ${percentage(before)}% → ${percentage(after)}%`;
-  await expect(effect).toContainText(`${change(after.total, before.total)}: ${views}; ${moved}. Compared over 14 days each`);
+  await expect(effect).toContainText(`${changes(after, before)}: ${views}; ${moved}. Compared over 14 days each`);
   await effect.getByRole("link").click();
   await expect(page.locator(".one-page")).toBeVisible();
-  await expect(page.getByText(/^Compares full weeks before and after the merge, .+ \(pages with 20\+ views\)\. Correlation, not proof\.$/)).toBeVisible();
+  await expect(page.getByText(/^Compares full weeks before and after the merge, .+ \(pages with 20\+ views, otherwise –\)\. Correlation, not proof\.$/)).toBeVisible();
 });
 
 test("missing days are fetched on request, then shown by day", async ({ page, api, emulator }) => {

@@ -5,7 +5,7 @@ import { expectAccessible } from "../fixtures/accessibility.ts";
 import type { Counts } from "../fixtures/api.ts";
 import { WITHOUT_SCRIPT, day, grouped, inUrl, stored, shownRange } from "../fixtures/days.ts";
 import { PROJECT, at, delay, expect, open, opener, test } from "../fixtures/docket.ts";
-import { type Emulator, type PathCounts, change, mergedOn, percentage, points, sum } from "../fixtures/emulator.ts";
+import { type Emulator, type PathCounts, change, changes, mergedOn, percentage, points, sum } from "../fixtures/emulator.ts";
 
 const ANALYTICS = at("/analytics");
 /** A complete range: two requests get the same response. */
@@ -33,11 +33,6 @@ async function comparedPages(emulator: Emulator): Promise<Compared[]> {
   const listed = new Set(pathsOf(now));
   const gone = before.filter(({ path, total }) => total > 0 && !listed.has(path)).map(({ path }) => ({ path, ...NOTHING }));
   return [...now, ...sorted(gone, () => 0)].map((row) => ({ ...row, previous: previous.get(row.path) ?? NOTHING }));
-}
-
-/** The same, with the number of the views before. */
-async function platformPages(emulator: Emulator): Promise<(PathCounts & { previous: number })[]> {
-  return (await comparedPages(emulator)).map((row) => ({ ...row, previous: row.previous.total }));
 }
 
 /** Rows by a key, largest first. Those without a key come last in both directions; equal ones are in the order of their paths. */
@@ -68,7 +63,7 @@ async function expectRows(page: Page, rows: { path: string }[]): Promise<void> {
 
 test("figures and rows are the platform's, with their change", async ({ page, emulator }) => {
   await open(page, TABLE);
-  const rows = await platformPages(emulator);
+  const rows = await comparedPages(emulator);
   const [totals, before] = [sum(rows), sum(await emulator.pages(PROJECT, { from: day(56), to: day(29) }))];
   const figures = await page.locator(".figures .figure dd:not(.change)").allTextContents();
   expect(figures).toEqual([...[totals.total, totals.human, totals.ai].map(grouped), `${percentage(totals)}%`]);
@@ -88,20 +83,21 @@ test("figures and rows are the platform's, with their change", async ({ page, em
   await expect(page.getByText(`Rows 1 to 50 of ${grouped(rows.length)}`)).toBeVisible();
 });
 
-type Key = (row: PathCounts & { previous: number }) => number | undefined;
+type Key = (row: Compared) => number | undefined;
 
 const COLUMNS: Record<string, [string, Key]> = {
   People: ["human", ({ human }) => human],
   AI: ["ai", ({ ai }) => ai],
   "AI share": ["share", share],
-  Change: ["difference", ({ total, previous }) => total - previous],
-  "Change %": ["change", ({ total, previous }) => (previous ? total / previous : undefined)],
+  // By people, which is the default of the switch.
+  Change: ["difference", ({ human, previous }) => human - previous.human],
+  "Change %": ["change", ({ human, previous }) => (previous.human ? human / previous.human : undefined)],
 };
 
 for (const [name, [word, key]] of Object.entries(COLUMNS)) {
   test(`head “${name}” sorts and reverses the order`, async ({ page, emulator }) => {
     await open(page, TABLE);
-    const rows = await platformPages(emulator);
+    const rows = await comparedPages(emulator);
     const head = page.getByRole("columnheader", { name: new RegExp(`^${name}( [↑↓])?$`) });
     await head.getByRole("link").click();
     await expect(page).toHaveURL(`${TABLE}&sort=${word}`);
@@ -119,7 +115,7 @@ for (const [name, [word, key]] of Object.entries(COLUMNS)) {
 
 test("head “Page” sorts by path and reverses the order", async ({ page, emulator }) => {
   await open(page, TABLE);
-  const byPath = sorted(await platformPages(emulator), () => 0);
+  const byPath = sorted(await comparedPages(emulator), () => 0);
   const head = page.getByRole("columnheader", { name: /^Page( [↑↓])?$/ });
   await head.getByRole("link").click();
   await expect(page).toHaveURL(`${TABLE}&sort=path`);
@@ -135,7 +131,7 @@ test("head “Page” sorts by path and reverses the order", async ({ page, emul
 
 test("search finds parts of paths, and Back undoes it", async ({ page, emulator }) => {
   await open(page, TABLE);
-  const all = await platformPages(emulator);
+  const all = await comparedPages(emulator);
   const found = all.filter(({ path }) => path.includes("guide"));
   expect(found.length).toBeGreaterThan(50);
   expect(found.length).toBeLessThan(all.length);
@@ -158,7 +154,7 @@ test("search without a match has a message and link back", async ({ page }) => {
 
 test("folders open, down to pages and up again", async ({ page, emulator }) => {
   await open(page, TABLE);
-  const pages = await platformPages(emulator);
+  const pages = await comparedPages(emulator);
   const cells = () => page.locator("table.daily tr[data-path] td.numeric:nth-child(5)").allTextContents();
   await page.getByRole("link", { name: "By folder" }).click();
   await expect(page).toHaveURL(`${TABLE}&folder=/`);
@@ -209,9 +205,9 @@ test("jobs about a page have views before and after", async ({ page, api, emulat
   const { before, after } = await emulator.around(PROJECT, "/quickstart", mergedOn(job.changed_at));
   await expect(row.locator("td.numeric")).toHaveText([
     "14 days",
-    grouped(before.total),
-    grouped(after.total),
-    change(after.total, before.total),
+    grouped(before.human),
+    grouped(after.human),
+    changes(after, before),
     `${percentage(before)}% → ${percentage(after)}%`,
   ]);
 });
@@ -242,17 +238,18 @@ const difference = (views: number) => (views > 0 ? "+" : views < 0 ? "−" : "")
 
 /** How much the AI share of a page moved. */
 const shift = ({ ai, total, previous }: Compared) => Math.round(Math.abs(ai / total - previous.ai / previous.total) * 1e6);
-const gained = ({ total, previous }: Compared) => total - previous.total;
-const ratio = ({ total, previous }: Compared) => (previous.total > 0 ? total / previous.total : undefined);
+/** By people, which is the default of the switch. */
+const gained = ({ human, previous }: Compared) => human - previous.human;
+const ratio = ({ human, previous }: Compared) => (previous.human > 0 ? human / previous.human : undefined);
 const lost = (row: Compared) => -gained(row);
 /** Pages with few views in both periods are on no tab. */
-const isKnown = ({ total, previous }: Compared) => previous.total > 0 && Math.max(total, previous.total) >= 20;
+const isKnown = ({ human, previous }: Compared) => previous.total > 0 && Math.max(human, previous.human) >= 20;
 
 /** Of each tab: its word in the URL, its pages and their order. */
 const TABS = {
   Rising: ["rising", (row) => isKnown(row) && gained(row) > 0, gained],
   Falling: ["falling", (row) => isKnown(row) && lost(row) > 0, lost],
-  "AI share": ["share", (row) => Math.min(row.total, row.previous.total) >= 20 && shift(row) > 0, shift],
+  "AI share": ["share", (row) => Math.min(row.total, row.previous.total) >= 100 && shift(row) > 0, shift],
   New: ["new", (row) => row.previous.total === 0 && row.total >= 20, gained],
 } satisfies Record<string, [string, (row: Compared) => boolean, (row: Compared) => number]>;
 

@@ -26,6 +26,7 @@ pub mod pages_table;
 pub mod passkeys;
 pub mod pull_request;
 pub mod read_only;
+pub mod readers;
 pub mod row_target;
 pub mod similar_jobs;
 pub mod table;

@@ -100,7 +100,11 @@ async fn unknown_name_of_days_is_refused_with_the_known_ones() {
     let viewer = app.sign_in("vera").await;
     let page = viewer.get("/p/docs/analytics?days=week").await;
     assert_eq!(page.status, 400);
-    assert!(page.text.contains("The days are today, 7, 28, 90, month or all."), "{}", page.text);
+    assert!(
+        page.text.contains("The days are today, 7, 28, 90, month, last-month, last-quarter or all."),
+        "{}",
+        page.text
+    );
     assert_eq!(link(&page.text, "Month to date"), "/p/docs/analytics?days=month");
     let file = viewer.get("/p/docs/analytics/export.csv?days=week").await;
     assert_eq!(file.status, 400);

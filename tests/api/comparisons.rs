@@ -31,11 +31,16 @@ async fn shares_are_rounded_once_and_nothing_is_all_or_none_that_is_not() {
     let page = viewer.get("/p/docs/analytics?from=2026-11-18&to=2026-11-18").await.text;
     assert_eq!(figures(&page), ["10,000", "0%", "5,554", "−2%", "4,446", "+2%", "44%", "+1 pt"]);
 
-    let query = "from=2026-11-20&to=2026-11-20&sort=path";
+    let query = "from=2026-11-20&to=2026-11-20&sort=path&readers=all";
     let page = viewer.get(&format!("/p/docs/analytics?{query}")).await.text;
     let shown: Vec<_> =
         table_rows(&page, "pages daily").into_iter().map(|row| [row[4].clone(), row[6].clone()]).collect();
-    assert_eq!(shown, [[">99%", "+4,999,900%"], ["0%", "−>99%"], ["0%", "+<1%"]]);
+    let expected = [
+        [">99%", "+4,999,900% · People – · AI +9,999,800%"],
+        ["0%", "−>99% · People −>99% · AI –"],
+        ["0%", "+<1% · People +<1% · AI –"],
+    ];
+    assert_eq!(shown, expected);
     let file = exported(&viewer, query).await;
     let written: Vec<_> = file.iter().map(|row| (&row["ai_share"], &row["change"])).collect();
     let expected =
@@ -49,9 +54,9 @@ async fn ai_share_is_a_share_of_people_and_ai_everywhere() {
     let mut archive = Archive::of(&app).await;
     // The platform's totals have more views than those by people and AI.
     let row = |path: &str, [human, ai, total]: [u64; 3]| (path.to_owned(), ViewCounts { human, ai, total });
-    let before = vec![row("/a", [30, 10, 40]), row("/b", [80, 40, 240])];
+    let before = vec![row("/a", [300, 100, 400]), row("/b", [800, 400, 2_400])];
     archive.write(day("2026-11-19"), before).await;
-    archive.write(day("2026-11-20"), vec![row("/a", [20, 20, 100]), row("/b", [80, 40, 120])]).await;
+    archive.write(day("2026-11-20"), vec![row("/a", [200, 200, 1_000]), row("/b", [800, 400, 1_200])]).await;
     let viewer = app.sign_in("vera").await;
     let query = "from=2026-11-20&to=2026-11-20&sort=share";
     let page = viewer.page(&format!("/p/docs/analytics?{query}")).await;
@@ -167,10 +172,10 @@ async fn prompt_of_a_page_names_the_compared_days() {
     let operator = app.operator().await;
     let weeks = "/down had 260 views from Oct 25, 2026 to Nov 21, 2026, which is incomplete: 260 by people, 0 by AI agents. \
         Views fell 50%: 260 from Oct 25, 2026 to Nov 20, 2026, compared with 520 from Sep 27, 2026 to Oct 23, 2026 (same weekdays), \
-        without Oct 27, 2026 and Nov 21, 2026 (today).";
+        without Oct 27, 2026 and Nov 21, 2026 (today). By people: −50% (260 after 520). By AI agents: 0% (0 after 0).";
     let year = "/down had 60 views from Nov 15, 2026 to Nov 21, 2026, which is incomplete: 60 by people, 0 by AI agents. \
         Views fell 67%: 60 from Nov 15, 2026 to Nov 20, 2026, compared with 180 from Nov 16, 2025 to Nov 21, 2025 (same weekdays), \
-        without Nov 21, 2026 (today).";
+        without Nov 21, 2026 (today). By people: −67% (60 after 180). By AI agents: 0% (0 after 0).";
     let alone = "/down had 60 views from Nov 15, 2026 to Nov 21, 2026, which is incomplete: 60 by people, 0 by AI agents.";
     for (query, expected) in [
         ("from=2026-10-25&to=2026-11-21", weeks),

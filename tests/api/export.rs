@@ -43,13 +43,13 @@ async fn table_export_is_csv_with_a_safe_file_name() {
     assert_eq!(response.header("cross-origin-resource-policy"), "same-origin");
     assert_eq!(
         response.text,
-        "\"path\",\"pages\",\"human\",\"ai\",\"total\",\"ai_share\",\"compared_total\",\"previous_total\",\"change\",\"difference\",\"provisional_days\",\"previous_provisional_days\"\r\n\
-         \"'-2\",\"\",\"0\",\"1\",\"1\",\"1\",\"1\",\"0\",\"\",\"1\",\"0\",\"0\"\r\n\
-         \"/b\",\"\",\"0\",\"0\",\"0\",\"\",\"0\",\"1\",\"-1\",\"-1\",\"0\",\"0\"\r\n\
-         \"/guides/a\",\"\",\"5\",\"1\",\"6\",\"0.1667\",\"6\",\"4\",\"0.5\",\"2\",\"0\",\"0\"\r\n\
-         \"/x,\"\"y\"\"\nz\",\"\",\"1\",\"0\",\"1\",\"0\",\"1\",\"0\",\"\",\"1\",\"0\",\"0\"\r\n\
-         \"/é\",\"\",\"1\",\"1\",\"2\",\"0.5\",\"2\",\"0\",\"\",\"2\",\"0\",\"0\"\r\n\
-         \"'=1+1\",\"\",\"2\",\"2\",\"4\",\"0.5\",\"4\",\"0\",\"\",\"4\",\"0\",\"0\"\r\n"
+        "\"path\",\"pages\",\"human\",\"ai\",\"total\",\"ai_share\",\"compared_human\",\"compared_ai\",\"compared_total\",\"previous_human\",\"previous_ai\",\"previous_total\",\"human_change\",\"ai_change\",\"total_change\",\"readers\",\"change\",\"difference\",\"provisional_days\",\"previous_provisional_days\"\r\n\
+         \"'-2\",\"\",\"0\",\"1\",\"1\",\"1\",\"0\",\"1\",\"1\",\"0\",\"0\",\"0\",\"\",\"\",\"\",\"people\",\"\",\"0\",\"0\",\"0\"\r\n\
+         \"/b\",\"\",\"0\",\"0\",\"0\",\"\",\"0\",\"0\",\"0\",\"1\",\"0\",\"1\",\"-1\",\"\",\"-1\",\"people\",\"-1\",\"-1\",\"0\",\"0\"\r\n\
+         \"/guides/a\",\"\",\"5\",\"1\",\"6\",\"0.1667\",\"5\",\"1\",\"6\",\"3\",\"1\",\"4\",\"0.6667\",\"0\",\"0.5\",\"people\",\"0.6667\",\"2\",\"0\",\"0\"\r\n\
+         \"/x,\"\"y\"\"\nz\",\"\",\"1\",\"0\",\"1\",\"0\",\"1\",\"0\",\"1\",\"0\",\"0\",\"0\",\"\",\"\",\"\",\"people\",\"\",\"1\",\"0\",\"0\"\r\n\
+         \"/é\",\"\",\"1\",\"1\",\"2\",\"0.5\",\"1\",\"1\",\"2\",\"0\",\"0\",\"0\",\"\",\"\",\"\",\"people\",\"\",\"1\",\"0\",\"0\"\r\n\
+         \"'=1+1\",\"\",\"2\",\"2\",\"4\",\"0.5\",\"2\",\"2\",\"4\",\"0\",\"0\",\"0\",\"\",\"\",\"\",\"people\",\"\",\"2\",\"0\",\"0\"\r\n"
     );
 }
 
@@ -120,7 +120,10 @@ async fn json_export_has_the_same_rows() {
     assert_eq!(
         rows[2],
         json!({"path": "/guides/*", "pages": 1, "human": 5, "ai": 1, "total": 6, "ai_share": 0.1667,
-               "compared_total": 6, "previous_total": 4, "change": 0.5, "difference": 2,
+               "compared_human": 5, "compared_ai": 1, "compared_total": 6,
+               "previous_human": 3, "previous_ai": 1, "previous_total": 4,
+               "human_change": 0.6667, "ai_change": 0.0, "total_change": 0.5,
+               "readers": "people", "change": 0.6667, "difference": 2,
                "provisional_days": 0, "previous_provisional_days": 0})
     );
     let days = export(&viewer, "json", "from=2026-11-19&to=2026-11-20&of=days").await.json();

@@ -103,6 +103,7 @@ mod provisional;
 mod proxies;
 mod pull_requests;
 mod queue;
+mod readers;
 mod redirects;
 mod refusals;
 mod reload;

@@ -110,11 +110,12 @@ async fn pages_that_lost_all_views_are_in_every_list_of_falls() {
     assert_eq!(figures(&page)[..2], ["17", "−83%"]);
     let shown: Vec<_> =
         table_rows(&page, "pages daily").into_iter().map(|row| [5, 6].map(|at| row[at].clone())).collect();
-    assert_eq!(shown, [["−50", "−100%"], ["−33", "−100%"], ["0", "0%"]]);
+    // People alone read these pages.
+    assert_eq!(shown, [["−50", "−100% · AI –"], ["−33", "−100% · AI –"], ["0", "0% · AI –"]]);
     let folders = viewer.get(&format!("/p/docs/analytics?{query}&folder=/&sort=path")).await.text;
     let shown: Vec<_> =
         table_rows(&folders, "pages daily").into_iter().map(|row| [5, 6].map(|at| row[at].clone())).collect();
-    assert_eq!(shown, [["−83", "−100%"], ["0", "0%"]]);
+    assert_eq!(shown, [["−83", "−100% · AI –"], ["0", "0% · AI –"]]);
     for (more, rows) in [("", 3), ("&folder=/", 2), ("&tab=falling", 2), ("&q=old", 2)] {
         let file =
             viewer.get(&format!("/p/docs/analytics/export.json?{query}{more}&sort=-difference")).await.json();

@@ -102,16 +102,20 @@ async fn job_effect_compares_weeks_without_the_day_itself() {
     for (row, expected) in listed.iter().zip([
         "Today | Nov 21, 2026 | Too early to tell",
         "Days ago | Nov 18, 2026 | Too early to tell",
-        "A week ago | Nov 13, 2026 | 7 days | 28 | 28 | ",
+        "A week ago | Nov 13, 2026 | 7 days | 21 | 21 | People 0% · AI –",
         "Before a gap | Nov 2, 2026 | 1 day around it not in the daily history",
-        "Rewrite | Oct 1, 2026 | 14 days | 28 | 56 | ",
+        "Rewrite | Oct 1, 2026 | 14 days | 14 | 42 | People +200% · AI –",
     ]) {
         assert!(row.starts_with(expected), "{row}");
     }
     assert_eq!(listed.len(), 5);
     // The job page shows the same.
     let page = viewer.get(&format!("/p/docs/jobs/{full}")).await.text;
-    assert!(page.contains("28 views before, 56 after"), "{page}");
+    assert!(page.contains("People +200% · AI –: 14 views by people before, 42 after"), "{page}");
+    let all = viewer.get(&format!("/p/docs/jobs/{full}?readers=all")).await.text;
+    assert!(all.contains("All +100% · People +200% · AI –: 28 views before, 56 after"), "{all}");
+    let by_ai = viewer.get(&format!("/p/docs/jobs/{full}?readers=ai")).await.text;
+    assert!(by_ai.contains("Too few views by AI to tell"), "{by_ai}");
     assert!(viewer.get(&format!("/p/docs/jobs/{new}")).await.text.contains("Too early to tell"));
     // The missing day can be fetched from both pages.
     let operator = app.operator().await;
@@ -190,7 +194,7 @@ async fn only_a_completed_job_with_changes_has_an_effect_on_any_page() {
         let mut expected: Vec<_> = here.iter().filter(|ended| ended.3).map(|(_, title, ..)| *title).collect();
         expected.sort_unstable();
         assert_eq!(effects.iter().map(|row| row[0].as_str()).collect::<Vec<_>>(), expected, "{project}");
-        assert!(effects.iter().all(|row| row[5] == "+16%"), "{effects:?}");
+        assert!(effects.iter().all(|row| row[5] == "People +16% · AI –"), "{effects:?}");
         // The report lists the others without figures.
         assert!(here.iter().all(|(_, title, ..)| page.contains(title)), "{page}");
     }

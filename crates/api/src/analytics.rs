@@ -15,7 +15,7 @@ use model::analytics::report::{AnalyticsReport, MatchingPages};
 use model::analytics::trend::Trend;
 #[cfg(feature = "ssr")]
 use model::analytics::{
-    choice::Order,
+    choice::{Compare, Order, Readers, Tab},
     days::{Days, Span},
     query::AnalyticsQuery,
 };
@@ -83,7 +83,7 @@ pub async fn matching_pages(project: &str, query: AnalyticsQuery) -> Result<Matc
 
 /// A table of pages from the daily history. `q`: part of the path, ignoring the case of ASCII letters; `folder`: `/` or
 /// `/guides` lists its direct entries, by default all pages are listed; `sort`: an `Order` (`total`); `compare`: a `Compare`
-/// (`previous`); `tab`: a `Tab` (`all`). The other parameters are as for [`views`].
+/// (`previous`); `tab`: a `Tab` (`all`); `readers`: the `Readers` whose views the changes of `sort` and `tab` are about (`all`). The other parameters are as for [`views`].
 #[server(name = GetPages, prefix = "/api", endpoint = "analytics/pages")]
 pub async fn pages(
     project: String,
@@ -96,6 +96,7 @@ pub async fn pages(
     tab: Option<String>,
     limit: Option<i64>,
     offset: Option<i64>,
+    readers: Option<String>,
 ) -> Result<PagesReport, AppError> {
     let (caller, state) = guard::of::<GetPages>()?;
     let project = caller.project(&project)?;
@@ -103,7 +104,11 @@ pub async fn pages(
     let query = TableQuery::new(project, days.range(), Paging::parse(limit, offset)?)
         .narrowed(q.as_deref(), folder.as_deref())?
         .sorted(Order::parse(sort.as_deref())?)
-        .compared(word(compare.as_deref())?, word(tab.as_deref())?);
+        .compared(
+            word(compare.as_deref(), Compare::default())?,
+            word(tab.as_deref(), Tab::default())?,
+            word(readers.as_deref(), Readers::default())?,
+        );
     let _permit = caller.query_permit().await?;
     Ok(shortened::pages(state.analytics.pages(&query).await?))
 }
@@ -122,7 +127,7 @@ pub async fn trend(
     let project = caller.project(&project)?;
     let range = Days::parse(Some(&from), Some(&to), state.today())?.range();
     let _permit = caller.query_permit().await?;
-    let compare = word(compare.as_deref())?;
+    let compare = word(compare.as_deref(), Compare::default())?;
     Ok(shortened::trend(state.analytics.trend(&project, range, compare, path.as_deref()).await?))
 }
 

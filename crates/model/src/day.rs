@@ -74,6 +74,11 @@ impl Day {
         Self(self.0.replace_day(1).unwrap_or(self.0))
     }
 
+    pub fn first_of_quarter(self) -> Self {
+        let before = (u8::from(self.0.month()) - 1) % 3;
+        (0..before).fold(self.first_of_month(), |first, _| first.plus_days(-1).first_of_month())
+    }
+
     /// `Mon` to `Sun`.
     pub fn weekday(self) -> &'static str {
         ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]

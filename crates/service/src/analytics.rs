@@ -22,7 +22,7 @@ use self::period::{Comparable, Period, oldest_fetched_at, provisional, updated_a
 use self::table::{Figures, Table};
 use self::table_query::TableQuery;
 use base::blocking;
-use model::analytics::choice::Compare;
+use model::analytics::choice::{Compare, Readers};
 use model::analytics::effect::{JobEffect, JobEffects, PageEffect};
 use model::analytics::pages::{Comparison, Earlier, FallingPages, PageRow, PagesReport};
 use model::analytics::report::{MatchingPages, PageReport};
@@ -151,18 +151,20 @@ impl Analytics {
         trend_of(&mut snapshot, &period, comparable.as_ref(), &selection, &days).await
     }
 
-    /// The pages that lost the most views against the previous period, which must be stored too; at most [`FALLING_PAGES`].
+    /// The pages that lost the most views by `readers` against the previous period, which must be stored too; at most [`FALLING_PAGES`].
     pub async fn falling_pages(
         &self,
         project: &ProjectId,
         range: DayRange,
+        readers: Readers,
     ) -> Result<FallingPages, AppError> {
         let mut snapshot = self.store.snapshot(project).await?;
         let period = Period::read(&mut snapshot, range).await?;
         let comparable = period.must_be_comparable(&mut snapshot).await?;
         let paths = snapshot.paths(comparable.previous.from().min(range.from())).await?;
         let figures = figures(&mut snapshot, &period, Some(&comparable), &paths).await?;
-        let (number, falling) = (paths.len(), move || table::falling(&paths, &figures, FALLING_PAGES));
+        let (number, falling) =
+            (paths.len(), move || table::falling(&paths, &figures, readers, FALLING_PAGES));
         let (pages, pages_total) = blocking::run(number, falling).await;
         let provisional_days = DayRange::of_days(provisional(period.days()));
         Ok(FallingPages { pages, pages_total, provisional_days, comparison: comparable.into() })

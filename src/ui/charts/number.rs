@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use model::analytics::choice::Readers;
+use model::analytics::pages::VIEWS_MIN;
 use model::page_views::ViewCounts;
 
 /// `1234567` as `1,234,567`.
@@ -45,6 +47,24 @@ pub fn change(now: u64, before: u64) -> String {
         _ if now > before && percent(difference.into(), before.into()) == 100 => "+100%".to_owned(),
         _ => [sign, rounded(difference.into(), before.into()).as_str(), "%"].concat(),
     }
+}
+
+/// `People +1% · AI +38%`; `–` for those with too few views in both periods.
+pub fn changes(now: ViewCounts, before: ViewCounts) -> String {
+    [Readers::People, Readers::Ai].map(|readers| change_of(readers, now, before)).join(" · ")
+}
+
+/// The change by others, after the change by these readers: `· AI +38%`.
+pub fn change_beside(readers: Readers, now: ViewCounts, before: ViewCounts) -> String {
+    let others = [Readers::People, Readers::Ai].into_iter().filter(|other| *other != readers);
+    others.map(|other| ["· ", &change_of(other, now, before)].concat()).collect::<Vec<_>>().join(" ")
+}
+
+/// `AI +38%`; `AI –` with too few views in both periods.
+fn change_of(readers: Readers, now: ViewCounts, before: ViewCounts) -> String {
+    let (now, before) = (readers.of(now), readers.of(before));
+    let changed = if now.max(before) < VIEWS_MIN { "–".to_owned() } else { change(now, before) };
+    [readers.label(), " ", &changed].concat()
 }
 
 /// The sign of the change from `before` to `now`, if there is a change.
@@ -167,6 +187,17 @@ mod tests {
         assert_eq!([change(1, 1_000), change(5, 1_000), change(6, 1_000)], ["−>99%", "−>99%", "−99%"]);
         assert_eq!(change(40_000, 1), "+3,999,900%");
         assert_eq!(change(u64::MAX, 1), format!("+{}%", grouped(u64::MAX)));
+    }
+
+    #[test]
+    fn changes_of_people_and_ai_are_beside_each_other() {
+        let counts = |human, ai| ViewCounts { human, ai, total: human + ai };
+        let (before, now) = (counts(200, 100), counts(202, 138));
+        assert_eq!(changes(now, before), "People +1% · AI +38%");
+        assert_eq!(change_beside(Readers::People, now, before), "· AI +38%");
+        assert_eq!(change_beside(Readers::Ai, now, before), "· People +1%");
+        assert_eq!(change_beside(Readers::All, now, before), "· People +1% · AI +38%");
+        assert_eq!(changes(counts(20, 0), counts(0, 19)), "People new · AI –");
     }
 
     #[test]

@@ -23,21 +23,18 @@ pub struct PageFigures<'a> {
     days: Option<(Day, Day)>,
 }
 
-/// Total views in the compared part of the days and in the compared period.
+/// Views in the compared part of the days and in the compared period.
 struct Change<'a> {
-    now: u64,
-    before: u64,
+    now: ViewCounts,
+    before: ViewCounts,
     comparison: &'a Comparison,
 }
 
 impl<'a> PageFigures<'a> {
     /// `comparison`: of the row's change. `days`: the first and the last one of the row; `None` for all time.
     pub fn of(row: &'a TableRow, comparison: Option<&'a Comparison>, days: Option<(Day, Day)>) -> Self {
-        let change = row.change.zip(comparison).map(|((now, before), comparison)| Change {
-            now: now.total,
-            before: before.total,
-            comparison,
-        });
+        let change = row.change.zip(comparison);
+        let change = change.map(|((now, before), comparison)| Change { now, before, comparison });
         Self { path: &row.path, counts: row.counts, change, days }
     }
 }
@@ -68,12 +65,13 @@ fn prompt(PageFigures { path, counts, change, days }: &PageFigures, today: Day) 
 }
 
 /// ` Views fell 30%: 300 from Oct 25, 2026 to Nov 20, 2026, compared with 430 from Sep 27, 2026 to Oct 23, 2026 (same weekdays), without
-/// Nov 21, 2026 (today).`
+/// Nov 21, 2026 (today). By people: −35% (210 after 325). By AI agents: −14% (90 after 105).`
 fn changed(Change { now, before, comparison }: &Change, today: Day) -> String {
     let Comparison { from, to, compared, left_out, .. } = comparison;
-    let percent = change(*now, *before);
+    let (all, all_before) = (now.total, before.total);
+    let percent = change(all, all_before);
     let size = percent.trim_start_matches(['+', '−']);
-    let what = match (*now, *before) {
+    let what = match (all, all_before) {
         (0, 0) => return String::new(),
         (_, 0) => "are new".to_owned(),
         (now, before) if now < before => format!("fell {size}"),
@@ -81,14 +79,21 @@ fn changed(Change { now, before, comparison }: &Change, today: Day) -> String {
         _ => "are unchanged".to_owned(),
     };
     format!(
-        " Views {what}: {} {}, compared with {} {}{}{}.",
-        grouped(*now),
+        " Views {what}: {} {}, compared with {} {}{}{}. By people: {}. By AI agents: {}.",
+        grouped(all),
         span(compared.from(), compared.to()),
-        grouped(*before),
+        grouped(all_before),
         span(*from, *to),
         if comparison.has_same_weekdays() { " (same weekdays)" } else { "" },
         without(left_out, today),
+        part(now.human, before.human),
+        part(now.ai, before.ai),
     )
+}
+
+/// `+1% (202 after 200)`.
+fn part(now: u64, before: u64) -> String {
+    format!("{} ({} after {})", change(now, before), grouped(now), grouped(before))
 }
 
 /// `, without Oct 27, 2026 and Nov 21, 2026 (today)`, or the number of more days.
@@ -132,23 +137,29 @@ mod tests {
         }
     }
 
-    /// The sentence about a change.
+    /// The first sentence about a change of views by people.
     fn text(now: u64, before: u64, comparison: &Comparison) -> String {
-        changed(&Change { now, before, comparison }, day("2026-11-21"))
+        let counts = |human| ViewCounts { human, ai: 0, total: human };
+        let (now, before) = (counts(now), counts(before));
+        let text = changed(&Change { now, before, comparison }, day("2026-11-21"));
+        text.split_once(" By people").map_or(text.clone(), |(first, _)| first.to_owned())
     }
 
     #[test]
     fn prompt_names_both_ranges_and_the_days_left_out() {
         let weeks = comparison("2026-09-27", ["2026-10-25", "2026-11-20"], &["2026-10-27", "2026-11-21"]);
         let counts = ViewCounts { human: 200, ai: 102, total: 302 };
-        let change = Some(Change { now: 301, before: 430, comparison: &weeks });
+        let now = ViewCounts { human: 199, ai: 102, total: 301 };
+        let before = ViewCounts { human: 332, ai: 98, total: 430 };
+        let change = Some(Change { now, before, comparison: &weeks });
         let days = Some((day("2026-10-25"), day("2026-11-21")));
         let page = PageFigures { path: "/a", counts, change, days };
         assert_eq!(
             prompt(&page, day("2026-11-21")),
             "/a had 302 views from Oct 25, 2026 to Nov 21, 2026, which is incomplete: 200 by people, 102 by AI agents. \
              Views fell 30%: 301 from Oct 25, 2026 to Nov 20, 2026, compared with 430 from Sep 27, 2026 to Oct 23, 2026 \
-             (same weekdays), without Oct 27, 2026 and Nov 21, 2026 (today).\n\n"
+             (same weekdays), without Oct 27, 2026 and Nov 21, 2026 (today). \
+             By people: −40% (199 after 332). By AI agents: +4% (102 after 98).\n\n"
         );
         let days = Some((day("2026-11-20"), day("2026-11-20")));
         let alone = PageFigures { change: None, days, ..page };

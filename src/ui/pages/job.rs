@@ -39,6 +39,7 @@ use api::history::FetchDays;
 use api::job_pages::{AddPage, RemovePage};
 use api::jobs::{CheckJob, ResolveDelivery, SaveDraft, SendFollowUp, job_form, shown_job};
 use api::pull_requests::opened;
+use model::analytics::choice::Readers;
 use model::analytics::effect::{Finding, JobEffects, PageEffect};
 use model::error::AppError;
 use model::flash::FlashMessage;
@@ -55,6 +56,8 @@ pub fn JobPage() -> impl IntoView {
     let query = request::query();
     // `again` is the follow-up whose text the form starts with.
     let follow_ups = ShownFollowUps::of(query.get("before").as_deref(), query.get("again").as_deref());
+    let given = query.get("readers").and_then(|word| word.parse().ok());
+    let readers: Readers = given.unwrap_or(Readers::ON_PAGES);
     let shown = Shown { follow_ups, as_source: query.get("source").is_some() };
     let plain = [
         ResolveDelivery::PATH,
@@ -89,7 +92,8 @@ pub fn JobPage() -> impl IntoView {
         };
         let pages_of_files = opened(&job).await?;
         let why = refused.as_ref().and_then(|refused| refused.problem()).map(|error| error.message.clone());
-        let wants_days = |page: &&PageEffect| page.effect.finding(clock::today()) == Finding::DaysMissing;
+        let wants_days =
+            |page: &&PageEffect| page.effect.finding(clock::today(), readers) == Finding::DaysMissing;
         let missing = effects.pages.iter().find(wants_days).map(|page| page.effect.clone());
         let is_fetching = missing.as_ref().is_some_and(|effect| effect.requested);
         let every = is_sending(&job).then_some(SOON).or_else(|| is_fetching.then_some(fetch_days::EVERY));
@@ -107,7 +111,7 @@ pub fn JobPage() -> impl IntoView {
                     <div class="conversation">
                         {conversation.view(may_send, refused_id)}
                         {timeline}
-                        {job_effect::job_effects(&project, &effects, clock::today(), fetch)}
+                        {job_effect::job_effects(&project, &here, &effects, (clock::today(), readers), fetch)}
                     </div>
                     {facts::facts(&job, may_send, &pages_of_files)}
                 </div>

@@ -8,8 +8,11 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::ParseError;
 use crate::day::DayRange;
+use crate::page_views::ViewCounts;
 
 const WEEK: i64 = 7;
+/// The fewest days by which a month is shifted: 4 weeks.
+const MONTH: i64 = 4 * WEEK;
 /// 52 weeks.
 const YEAR: i64 = 52 * WEEK;
 
@@ -36,7 +39,7 @@ pub enum Sort {
     Ai,
     /// The share of AI agents in the views by people and AI.
     Share,
-    /// The change of `total` against the previous period, in views.
+    /// The change of the chosen [`Readers`] against the previous period, in views.
     Difference,
     /// The same in percent.
     Change,
@@ -73,9 +76,22 @@ pub enum Compare {
     Previous,
     /// As many days whole weeks before, so that weekdays match.
     Weekdays,
+    /// The same at least 28 days before: 28 days for up to 28 days, 35 for the longer months.
+    Month,
     /// 52 weeks before, or 53 where 52 would overlap; for a range of several years, as many years before.
     Year,
     None,
+}
+
+/// Whose views a change is about. Figures of people and of AI are always beside it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase", const_into_str, parse_err_ty = ParseError, parse_err_fn = not_readers)]
+pub enum Readers {
+    People,
+    Ai,
+    /// The platform's total.
+    #[default]
+    All,
 }
 
 /// Which pages a table lists, by how they changed against the compared period.
@@ -103,6 +119,14 @@ pub enum Tab {
     Falling,
     /// The AI share changed.
     Share,
+    /// The AI share rose.
+    #[serde(rename = "share-rising")]
+    #[strum(serialize = "share-rising")]
+    ShareRising,
+    /// The AI share fell.
+    #[serde(rename = "share-falling")]
+    #[strum(serialize = "share-falling")]
+    ShareFalling,
     New,
     /// Views in the compared period, and none in the compared part of the range.
     Gone,
@@ -147,6 +171,7 @@ impl Compare {
         match self {
             Self::Previous => Some(days),
             Self::Weekdays => Some(whole(days, WEEK)),
+            Self::Month => Some(whole(days, WEEK).max(MONTH)),
             Self::Year => Some(years(days)),
             Self::None => None,
         }
@@ -167,6 +192,7 @@ impl Compare {
         match self {
             Self::Previous => "Previous period",
             Self::Weekdays => "Same weekdays",
+            Self::Month => "A month before",
             Self::Year => "A year before",
             Self::None => "Nothing",
         }
@@ -186,7 +212,38 @@ fn years(days: i64) -> i64 {
 }
 
 fn not_a_comparison(_: &str) -> ParseError {
-    "Compare with previous, weekdays, year or none.".into()
+    "Compare with previous, weekdays, month, year or none.".into()
+}
+
+impl Readers {
+    /// On pages and in their exports. The default of endpoints is [`Self::All`].
+    pub const ON_PAGES: Self = Self::People;
+
+    /// Their views.
+    pub const fn of(self, counts: ViewCounts) -> u64 {
+        match self {
+            Self::People => counts.human,
+            Self::Ai => counts.ai,
+            Self::All => counts.total,
+        }
+    }
+
+    /// The name in URLs.
+    pub const fn as_str(self) -> &'static str {
+        self.into_str()
+    }
+
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::People => "People",
+            Self::Ai => "AI",
+            Self::All => "All",
+        }
+    }
+}
+
+fn not_readers(_: &str) -> ParseError {
+    "The readers are people, ai or all.".into()
 }
 
 impl Tab {
@@ -198,8 +255,8 @@ impl Tab {
     pub const fn label(self) -> &'static str {
         match self {
             Self::All => "All",
-            Self::Rising => "Rising",
-            Self::Falling => "Falling",
+            Self::Rising | Self::ShareRising => "Rising",
+            Self::Falling | Self::ShareFalling => "Falling",
             Self::Share => "AI share",
             Self::New => "New",
             Self::Gone => "Gone",
@@ -213,13 +270,18 @@ impl Tab {
             Self::Rising | Self::New => Some(Order { by: Sort::Difference, reversed: false }),
             Self::Falling | Self::Gone => Some(Order { by: Sort::Difference, reversed: true }),
             // Sorted by the absolute change.
-            Self::Share => None,
+            Self::Share | Self::ShareRising | Self::ShareFalling => None,
         }
+    }
+
+    /// Whether it lists pages by the change of their AI share.
+    pub const fn is_of_share(self) -> bool {
+        matches!(self, Self::Share | Self::ShareRising | Self::ShareFalling)
     }
 }
 
 fn not_a_tab(_: &str) -> ParseError {
-    "A tab is all, rising, falling, share, new or gone.".into()
+    "A tab is all, rising, falling, share, share-rising, share-falling, new or gone.".into()
 }
 
 #[cfg(test)]
@@ -232,9 +294,10 @@ mod tests {
     #[test]
     fn compared_period_starts_whole_weeks_before_unless_previous() {
         let shifts = |days| Compare::VARIANTS.iter().map(|by| by.shift(days)).collect::<Vec<_>>();
-        assert_eq!(shifts(28), [Some(28), Some(28), Some(364), None]);
-        assert_eq!(shifts(3), [Some(3), Some(7), Some(364), None]);
-        assert_eq!(shifts(400), [Some(400), Some(406), Some(728), None]);
+        assert_eq!(shifts(28), [Some(28), Some(28), Some(28), Some(364), None]);
+        assert_eq!(shifts(3), [Some(3), Some(7), Some(28), Some(364), None]);
+        assert_eq!(shifts(31), [Some(31), Some(35), Some(35), Some(364), None]);
+        assert_eq!(shifts(400), [Some(400), Some(406), Some(406), Some(728), None]);
     }
 
     #[test]
@@ -271,6 +334,7 @@ mod tests {
             match compare {
                 Compare::Previous => prop_assert_eq!(apart, 1),
                 Compare::Weekdays => prop_assert!(back % 7 == 0 && apart <= 7, "{apart}"),
+                Compare::Month => prop_assert!(back % 7 == 0 && back >= 28 && (back == 28 || apart <= 7), "{apart}"),
                 _ => {
                     prop_assert!(back % 7 == 0 && (back % 364 == 0 || back % 364 == 7), "{back}");
                     // No smaller one would do.
@@ -283,6 +347,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn tabs_and_readers_parse_from_their_names() {
+        for tab in Tab::VARIANTS.iter().copied() {
+            assert_eq!(tab.as_str().parse(), Ok(tab));
+        }
+        for readers in Readers::VARIANTS.iter().copied() {
+            assert_eq!(readers.as_str().parse(), Ok(readers));
+        }
+        let counts = ViewCounts { human: 1, ai: 2, total: 4 };
+        assert_eq!([Readers::People, Readers::Ai, Readers::All].map(|readers| readers.of(counts)), [1, 2, 4]);
+        assert!("humans".parse::<Readers>().is_err());
     }
 
     #[test]

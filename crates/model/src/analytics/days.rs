@@ -1,5 +1,6 @@
 //! The days of a query of page views.
 
+use super::choice::Compare;
 use crate::ParseError;
 use crate::day::{Day, DayRange, InvalidDay};
 use crate::preset::Preset;
@@ -65,6 +66,14 @@ impl Span {
         match self {
             Self::Days(days) => days.until(today),
             Self::AllTime => Err("Only the platform knows the figures of all time. Choose days.".into()),
+        }
+    }
+
+    /// The period that these days are compared with unless another one is chosen: whole weeks before for a month of the calendar.
+    pub fn default_compare(self) -> Compare {
+        match self.days().and_then(Days::preset) {
+            Some(Preset::MonthToDate | Preset::LastMonth) => Compare::Month,
+            _ => Compare::default(),
         }
     }
 
@@ -174,7 +183,10 @@ mod tests {
         assert_eq!(Span::parse("all", today()), Ok(Span::AllTime));
         assert_eq!((Span::AllTime.word(), Span::AllTime.days()), (Some("all"), None));
         let refused = Span::parse("week", today()).map_err(|error| error.to_string());
-        assert_eq!(refused, Err("The days are today, 7, 28, 90, month or all.".to_owned()));
+        assert_eq!(
+            refused,
+            Err("The days are today, 7, 28, 90, month, last-month, last-quarter or all.".to_owned())
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::choice::Readers;
 use super::pages::VIEWS_MIN;
 use crate::day::{Day, DayRange};
 use crate::id::JobId;
@@ -41,7 +42,7 @@ pub enum Finding {
     TooEarly,
     /// Days of the week before or after are not stored.
     DaysMissing,
-    /// Fewer than [`VIEWS_MIN`] views on both sides.
+    /// Fewer than [`VIEWS_MIN`] views by these readers on both sides.
     TooFewViews,
     Comparable,
 }
@@ -74,14 +75,15 @@ impl JobEffect {
         (self.finished.plus_days(-days), self.finished.plus_days(days))
     }
 
-    pub fn finding(&self, today: Day) -> Finding {
+    /// What the views by these readers show.
+    pub fn finding(&self, today: Day, readers: Readers) -> Finding {
         if let Some(state) = self.unmerged {
             return Finding::NotMerged(state);
         }
         match self.days {
             0 if today.days_since(self.finished) <= 7 => Finding::TooEarly,
             0 => Finding::DaysMissing,
-            _ if self.before.total.max(self.after.total) < VIEWS_MIN => Finding::TooFewViews,
+            _ if readers.of(self.before).max(readers.of(self.after)) < VIEWS_MIN => Finding::TooFewViews,
             _ => Finding::Comparable,
         }
     }
@@ -108,10 +110,15 @@ mod tests {
             requested: false,
         };
         let open = JobEffect { unmerged: Some(PullRequestState::Open), ..effect(7, 3, 20) };
-        assert_eq!(open.finding(day("2026-11-18")), Finding::NotMerged(PullRequestState::Open));
-        assert_eq!(effect(0, 0, 0).finding(day("2026-11-17")), Finding::TooEarly);
-        assert_eq!(effect(0, 0, 0).finding(day("2026-11-18")), Finding::DaysMissing);
-        assert_eq!(effect(7, 19, 3).finding(day("2026-11-18")), Finding::TooFewViews);
-        assert_eq!(effect(7, 3, 20).finding(day("2026-11-18")), Finding::Comparable);
+        for readers in [Readers::People, Readers::All] {
+            let finding = |effect: JobEffect, today| effect.finding(day(today), readers);
+            assert_eq!(finding(open.clone(), "2026-11-18"), Finding::NotMerged(PullRequestState::Open));
+            assert_eq!(finding(effect(0, 0, 0), "2026-11-17"), Finding::TooEarly);
+            assert_eq!(finding(effect(0, 0, 0), "2026-11-18"), Finding::DaysMissing);
+            assert_eq!(finding(effect(7, 19, 3), "2026-11-18"), Finding::TooFewViews);
+            assert_eq!(finding(effect(7, 3, 20), "2026-11-18"), Finding::Comparable);
+        }
+        let by_ai = effect(7, 300, 20).finding(day("2026-11-18"), Readers::Ai);
+        assert_eq!(by_ai, Finding::TooFewViews, "people alone read it");
     }
 }

@@ -10,6 +10,9 @@ use crate::time::Timestamp;
 /// Pages with fewer views than this come last when sorted by AI share, and do not count as changed.
 pub const VIEWS_MIN: u64 = 20;
 
+/// A change of the AI share needs as many views in both periods: of fewer, a handful changes it by many points.
+pub const SHARE_VIEWS_MIN: u64 = 100;
+
 /// A page or a folder with its views in a range and in the previous period.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageRow {

@@ -1,6 +1,6 @@
 //! The filters of the analytics page, as encoded in its URL and in saved views. Pure.
 
-use super::choice::{Compare, Order, Sort, Tab};
+use super::choice::{Compare, Order, Readers, Sort, Tab};
 use super::days::{Days, Span};
 use crate::ParseError;
 use crate::day::{Day, DayRange};
@@ -33,6 +33,8 @@ pub enum Form {
 pub struct AnalyticsQuery {
     pub days: Span,
     pub compare: Compare,
+    /// Whose views drive the changes.
+    pub readers: Readers,
     pub tab: Tab,
     /// One documentation page, shown with its own report.
     pub path: Option<String>,
@@ -70,9 +72,11 @@ pub struct TypedDays {
 impl AnalyticsQuery {
     /// All pages over these days.
     pub fn new(days: impl Into<Span>) -> Self {
+        let days = days.into();
         Self {
-            days: days.into(),
-            compare: Compare::default(),
+            days,
+            compare: days.default_compare(),
+            readers: Readers::ON_PAGES,
             tab: Tab::default(),
             path: None,
             folder: None,
@@ -90,7 +94,10 @@ impl AnalyticsQuery {
         let given = |name: &str| given(name).filter(|value| !value.trim().is_empty());
         let rest = Self::without_days_and_order(given, today);
         let query = match Self::span(given, today) {
-            Ok(days) => Self { days, ..rest },
+            Ok(days) => {
+                let compare = Self::compare(given).unwrap_or(days.default_compare());
+                Self { days, compare, ..rest }
+            }
             Err((problem, days)) => {
                 return Err(Box::new(InvalidQuery { problem, days: Some(days), rest }));
             }
@@ -108,12 +115,17 @@ impl AnalyticsQuery {
         span.map_err(|problem| (problem, TypedDays { from, to }))
     }
 
+    fn compare(given: impl Fn(&str) -> Option<String>) -> Option<Compare> {
+        given("compare").and_then(|word| word.parse().ok())
+    }
+
     /// The filters for which any text is valid.
-    fn without_days_and_order(given: impl Fn(&str) -> Option<String>, today: Day) -> Self {
+    fn without_days_and_order(given: impl Fn(&str) -> Option<String> + Copy, today: Day) -> Self {
         let number =
             |name: &str, default: i64| given(name).and_then(|value| value.parse().ok()).unwrap_or(default);
         Self {
-            compare: given("compare").and_then(|word| word.parse().ok()).unwrap_or_default(),
+            compare: Self::compare(given).unwrap_or_default(),
+            readers: given("readers").and_then(|word| word.parse().ok()).unwrap_or(Readers::ON_PAGES),
             tab: given("tab").and_then(|word| word.parse().ok()).unwrap_or_default(),
             path: given("path"),
             folder: given("folder"),
@@ -188,11 +200,14 @@ impl AnalyticsQuery {
         Self { page, ..self.clone() }
     }
 
-    /// Over other days, from the first page. An invalid page size is replaced by the default.
+    /// Over other days, from the first page. The default comparison becomes that of these days. An invalid page size is replaced by the default.
     pub fn over(&self, days: impl Into<Span>) -> Self {
+        let days = days.into();
+        let is_default = self.compare == self.days.default_compare();
+        let compare = if is_default { days.default_compare() } else { self.compare };
         let limit =
             if (1..=i64::from(PageLimit::MAX)).contains(&self.limit) { self.limit } else { DEFAULT_SIZE };
-        Self { days: days.into(), page: 1, limit, ..self.clone() }
+        Self { days, compare, page: 1, limit, ..self.clone() }
     }
 
     /// The order in which a column sorts the rows; `None` on a tab with an order of its own.
@@ -223,6 +238,11 @@ impl AnalyticsQuery {
     /// Compared with another period, from the first page.
     pub fn compared_with(&self, compare: Compare) -> Self {
         Self { compare, page: 1, ..self.clone() }
+    }
+
+    /// With the changes of these readers, from the first page.
+    pub fn of_readers(&self, readers: Readers) -> Self {
+        Self { readers, page: 1, ..self.clone() }
     }
 
     /// The pages of a tab, in its own order, from the first page.
@@ -290,7 +310,7 @@ impl AnalyticsQuery {
     }
 
     /// Names and values; the value is empty for a default.
-    fn fields(&self) -> [(&'static str, String); 12] {
+    fn fields(&self) -> [(&'static str, String); 13] {
         let text = |field: &Option<String>| field.clone().unwrap_or_default();
         let number =
             |value: i64, default: i64| if value == default { String::new() } else { value.to_string() };
@@ -303,7 +323,8 @@ impl AnalyticsQuery {
             (DAYS, self.days.word().unwrap_or_default().to_owned()),
             ("from", day(days.and_then(Days::named_from))),
             ("to", day(days.and_then(Days::named_to))),
-            ("compare", word(self.compare.as_str(), Compare::default().as_str())),
+            ("compare", word(self.compare.as_str(), self.days.default_compare().as_str())),
+            ("readers", word(self.readers.as_str(), Readers::ON_PAGES.as_str())),
             ("tab", word(self.tab.as_str(), Tab::default().as_str())),
             ("path", text(&self.path)),
             ("folder", text(&self.folder)),
@@ -348,7 +369,13 @@ mod tests {
             assert!(!part.about_everything().needs_history(), "{field}");
             assert_eq!(part.about_everything().days, part.days);
         }
-        let platform = query(&[("from", "2026-11-01"), ("compare", "year"), ("sort", "-ai"), ("page", "2")]);
+        let platform = query(&[
+            ("from", "2026-11-01"),
+            ("compare", "year"),
+            ("readers", "ai"),
+            ("sort", "-ai"),
+            ("page", "2"),
+        ]);
         assert!(!platform.needs_history());
     }
 
@@ -397,11 +424,12 @@ mod tests {
 
     #[test]
     fn url_contains_every_other_filter() {
-        let expected = "?from=2026-11-01&to=2026-11-21&compare=year&tab=new&path=/a&folder=/b&q=c%20d&sort=-share&chart=side&page=2&limit=25";
+        let expected = "?from=2026-11-01&to=2026-11-21&compare=year&readers=all&tab=new&path=/a&folder=/b&q=c%20d&sort=-share&chart=side&page=2&limit=25";
         let fields = [
             ("from", "2026-11-01"),
             ("to", "2026-11-21"),
             ("compare", "year"),
+            ("readers", "all"),
             ("tab", "new"),
             ("path", "/a"),
             ("folder", "/b"),
@@ -502,6 +530,27 @@ mod tests {
     }
 
     #[test]
+    fn month_is_compared_with_the_same_weekdays_by_default() {
+        let month = query(&[("days", "month")]);
+        assert_eq!(
+            (month.compare, month.href("docs").as_str()),
+            (Compare::Month, "/p/docs/analytics?days=month")
+        );
+        // The days are 1 to 21, and 28 days before.
+        let before = month.range(today()).and_then(|range| month.compare.period_before(range));
+        assert_eq!(before, Some(DayRange::ending(day("2026-10-24"), 21)));
+        let plain = month.compared_with(Compare::Previous);
+        assert_eq!(plain.href("docs"), "/p/docs/analytics?days=month&compare=previous");
+        assert_eq!(query(&[("days", "month"), ("compare", "previous")]), plain);
+        // The default follows the days; what was chosen stays.
+        let week = Days::of(Preset::Days7, today());
+        assert_eq!(month.over(week).href("docs"), "/p/docs/analytics?days=7");
+        assert_eq!(query(&[]).over(Days::of(Preset::LastMonth, today())).compare, Compare::Month);
+        let year = month.compared_with(Compare::Year).over(week);
+        assert_eq!(year.href("docs"), "/p/docs/analytics?days=7&compare=year");
+    }
+
+    #[test]
     fn all_time_has_no_range() {
         let all = query(&[("days", "all"), ("page", "2")]);
         assert!(all.is_of_all_time());
@@ -517,7 +566,10 @@ mod tests {
         let both = query(&[("days", "7"), ("from", "yesterday"), ("to", "2026-11-01")]);
         assert_eq!(both.range(today()), Some(Preset::Days7.range(today())));
         let Err(invalid) = parse(&[("days", "week"), ("q", "sdk")]) else { panic!("no preset") };
-        assert_eq!(invalid.problem.to_string(), "The days are today, 7, 28, 90, month or all.");
+        assert_eq!(
+            invalid.problem.to_string(),
+            "The days are today, 7, 28, 90, month, last-month, last-quarter or all."
+        );
         assert_eq!(invalid.days, Some(TypedDays { from: None, to: None }));
         assert_eq!(invalid.rest.href("docs"), "/p/docs/analytics?q=sdk");
     }

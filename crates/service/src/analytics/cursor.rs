@@ -35,7 +35,8 @@ impl LastPage {
 impl PageCursors {
     /// `days`: all stored days of the query's range.
     pub(super) fn new(query: &TableQuery, days: &[StoredDay]) -> Self {
-        let TableQuery { project, range, paging: _, search, folder, order, compare, tab } = query;
+        // A table with a cursor has no changes, so the readers are the same.
+        let TableQuery { project, range, paging: _, search, folder, order, compare, tab, readers: _ } = query;
         let query = format!("{project}?{:?}", (range, search, folder, order, compare, tab));
         let figures = days.iter().fold(Sha256::new(), |sum, StoredDay { day, totals, digest, .. }| {
             sum.chain_update(format!("{day} {totals:?} {digest}\n"))

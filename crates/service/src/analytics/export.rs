@@ -14,6 +14,7 @@ use super::{Analytics, figures, matching_paths};
 use crate::sheet::{Cell, Chunks, Format, file};
 use base::blocking;
 use model::ParseError;
+use model::analytics::choice::Readers;
 use model::analytics::pages::PageRow;
 use model::day::{Day, DayRange};
 use model::error::AppError;
@@ -47,8 +48,16 @@ const PAGES: &[&str] = &[
     "ai",
     "total",
     "ai_share",
+    "compared_human",
+    "compared_ai",
     "compared_total",
+    "previous_human",
+    "previous_ai",
     "previous_total",
+    "human_change",
+    "ai_change",
+    "total_change",
+    "readers",
     "change",
     "difference",
     "provisional_days",
@@ -87,7 +96,7 @@ impl Analytics {
         let paths = snapshot.paths(first).await?;
         let figures = figures(&mut snapshot, &period, comparable.as_ref(), &paths).await?;
         drop(snapshot);
-        let query = query.clone();
+        let (query, readers) = (query.clone(), query.readers);
         let sorted = move || {
             let mut table = Table::of(&paths, &figures, &query);
             table.sort(&query);
@@ -99,7 +108,7 @@ impl Analytics {
             previous: comparable.map(|comparable| comparable.provisional.len() as u64),
         };
         Ok(file(format, PAGES, stream::iter([Ok(rows)]), move |sheet, row: PageRow| {
-            sheet.row(&page_cells(&row, provisional));
+            sheet.row(&page_cells(&row, readers, provisional));
         }))
     }
 
@@ -225,10 +234,17 @@ struct Provisional {
     previous: Option<u64>,
 }
 
-fn page_cells(row: &PageRow, provisional: Provisional) -> [Cell<'_>; 12] {
+/// `readers`: whose views `change` and `difference` are about.
+fn page_cells(row: &PageRow, readers: Readers, provisional: Provisional) -> [Cell<'_>; 20] {
     let [human, ai, total] = numbers(row.counts);
-    let compared = row.compared();
-    let change = row.previous.and_then(|previous| Fraction::of(compared.total, previous.total));
+    let compared = row.previous.map(|previous| (row.compared(), previous));
+    let [now_human, now_ai, now_total] = compared.map_or(NOTHING, |(now, _)| numbers(now));
+    let [before_human, before_ai, before_total] = compared.map_or(NOTHING, |(_, before)| numbers(before));
+    let change = |readers: Readers| {
+        let (now, before) = compared?;
+        Fraction::of(readers.of(now), readers.of(before))
+    };
+    let change = |readers| change(readers).map_or(Cell::Nothing, |change| Cell::Share(change.value() - 1.0));
     [
         Cell::Text(&row.path),
         row.pages.map_or(Cell::Nothing, |pages| Cell::Number(pages.into())),
@@ -236,14 +252,24 @@ fn page_cells(row: &PageRow, provisional: Provisional) -> [Cell<'_>; 12] {
         ai,
         total,
         Fraction::ai_share(row.counts).map_or(Cell::Nothing, |share| Cell::Share(share.value())),
-        row.previous.map_or(Cell::Nothing, |_| Cell::Number(compared.total)),
-        row.previous.map_or(Cell::Nothing, |previous| Cell::Number(previous.total)),
-        change.map_or(Cell::Nothing, |change| Cell::Share(change.value() - 1.0)),
-        row.previous.map_or(Cell::Nothing, |previous| Cell::Difference(compared.total, previous.total)),
+        now_human,
+        now_ai,
+        now_total,
+        before_human,
+        before_ai,
+        before_total,
+        change(Readers::People),
+        change(Readers::Ai),
+        change(Readers::All),
+        Cell::Text(readers.as_str()),
+        change(readers),
+        compared.map_or(Cell::Nothing, |(now, before)| Cell::Difference(readers.of(now), readers.of(before))),
         Cell::Number(provisional.days),
         provisional.previous.map_or(Cell::Nothing, Cell::Number),
     ]
 }
+
+const NOTHING: [Cell<'static>; 3] = [Cell::Nothing; 3];
 
 fn numbers(counts: ViewCounts) -> [Cell<'static>; 3] {
     [counts.human, counts.ai, counts.total].map(Cell::Number)

@@ -151,7 +151,7 @@ impl ReportRequest<'_> {
         let given = &self.query;
         let query = TableQuery::new(self.project.clone(), self.range()?, self.paging()?);
         let query = query.narrowed(given.q.as_deref(), given.folder.as_deref())?;
-        Ok(query.sorted(given.order()).compared(given.compare, given.tab))
+        Ok(query.sorted(given.order()).compared(given.compare, given.tab, given.readers))
     }
 
     fn range(&self) -> Result<DayRange, ParseError> {

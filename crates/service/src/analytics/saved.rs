@@ -32,7 +32,7 @@ fn given(query_string: &str) -> impl Fn(&str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use model::analytics::choice::{Compare, Sort, Tab};
+    use model::analytics::choice::{Compare, Readers, Sort, Tab};
     use model::analytics::days::{Days, Span};
     use model::analytics::query::{Form, PICK};
     use model::preset::Preset;
@@ -68,14 +68,14 @@ mod tests {
     prop_compose! {
         fn any_query()(
             days in any_days(),
-            (compare, tab) in (select(Compare::VARIANTS), select(Tab::VARIANTS)),
+            (compare, readers, tab) in (select(Compare::VARIANTS), select(Readers::VARIANTS), select(Tab::VARIANTS)),
             (path, folder, q) in (any_text(), any_text(), any_text()),
             columns in prop::collection::vec(select(Sort::VARIANTS), 0..3),
             form in select(&[Form::Stacked, Form::Side][..]),
             (page, limit) in (1_i64..=1_000_000_000, any::<i64>()),
             picked in prop::collection::vec(any::<String>(), 0..3),
         ) -> AnalyticsQuery {
-            let mut query = AnalyticsQuery::new(days).on_tab(tab).compared_with(compare).with_form(form);
+            let mut query = AnalyticsQuery::new(days).on_tab(tab).compared_with(compare).of_readers(readers).with_form(form);
             (query.path, query.folder, query.q) = (path, folder, q);
             let sorted = columns.into_iter().fold(query, |query, by| query.sorted(by));
             sorted.sized(limit).on_page(page).picking(picked)

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use crate::analytics::table_query::TableQuery;
 use base::blocking;
-use model::analytics::choice::{Order, Sort, Tab};
-use model::analytics::pages::{PageRow, VIEWS_MIN};
+use model::analytics::choice::{Order, Readers, Sort, Tab};
+use model::analytics::pages::{PageRow, SHARE_VIEWS_MIN, VIEWS_MIN};
 use model::page_views::ViewCounts;
 use model::selection::{Folder, FolderEntry};
 use store::page_views::queries::{Paths, Sums};
@@ -83,7 +83,7 @@ impl<'a> Table<'a> {
         };
         if query.tab != Tab::All {
             let is_compared = figures.previous.is_some();
-            rows.retain(|row: &Row| is_compared && belongs(query.tab, row));
+            rows.retain(|row: &Row| is_compared && belongs(query.tab, query.readers, row));
         }
         let matching = rows.iter().map(|row: &Row| row.counts).sum();
         Self { rows, matching }
@@ -91,7 +91,7 @@ impl<'a> Table<'a> {
 
     pub(super) fn sort(&mut self, query: &TableQuery) {
         let order = query.order.or(query.tab.order());
-        self.rows.sort_unstable_by(|a, b| compare(order, a, b));
+        self.rows.sort_unstable_by(|a, b| compare(order, query.readers, a, b));
     }
 
     pub(super) fn len(&self) -> usize {
@@ -169,58 +169,59 @@ fn content<'a>(
     rows
 }
 
-/// The `most` pages that lost the most views, and how many lost some.
-pub(super) fn falling(paths: &Paths, figures: &Figures, most: usize) -> (Vec<PageRow>, u64) {
+/// The `most` pages that lost the most views by these readers, and how many lost some.
+pub(super) fn falling(
+    paths: &Paths,
+    figures: &Figures,
+    readers: Readers,
+    most: usize,
+) -> (Vec<PageRow>, u64) {
     blocking::must_be_apart(paths.len());
     let rows = (0..paths.len()).map(|at| figures.row(paths, at));
-    let mut rows: Vec<Row> = rows.filter(|row| belongs(Tab::Falling, row)).collect();
-    rows.sort_unstable_by(|a, b| compare(Tab::Falling.order(), a, b));
+    let mut rows: Vec<Row> = rows.filter(|row| belongs(Tab::Falling, readers, row)).collect();
+    rows.sort_unstable_by(|a, b| compare(Tab::Falling.order(), readers, a, b));
     (rows.iter().take(most).map(Row::written).collect(), rows.len() as u64)
 }
 
 /// Whether a row is on a tab. Pages with few views in both periods are on none; the AI share needs enough views in both.
-/// Pages that lost all views are falling, too.
-fn belongs(tab: Tab, row: &Row) -> bool {
-    let (before, now) = (before(row), now(row));
-    before.max(now) >= VIEWS_MIN
-        && match tab {
-            Tab::All => true,
-            Tab::Rising => before > 0 && now > before,
-            Tab::Falling => now < before,
-            Tab::Share => before.min(now) >= VIEWS_MIN && shift(row) > 0,
-            Tab::New => before == 0,
-            Tab::Gone => now == 0,
-        }
+/// Pages that lost all views are falling, too. A page is new or gone for all readers together.
+fn belongs(tab: Tab, readers: Readers, row: &Row) -> bool {
+    let (all_before, all_now) = (row.previous().total, row.compared().total);
+    let (before, now) = (readers.of(row.previous()), readers.of(row.compared()));
+    let has_share = all_before.min(all_now) >= SHARE_VIEWS_MIN;
+    match tab {
+        Tab::All => true,
+        Tab::New => all_before == 0 && all_now >= VIEWS_MIN,
+        Tab::Gone => all_now == 0 && all_before >= VIEWS_MIN,
+        Tab::Rising => all_before > 0 && now > before && now >= VIEWS_MIN,
+        Tab::Falling => now < before && before >= VIEWS_MIN,
+        Tab::Share => has_share && shift(row) != 0,
+        Tab::ShareRising => has_share && shift(row) > 0,
+        Tab::ShareFalling => has_share && shift(row) < 0,
+    }
 }
 
-fn before(row: &Row) -> u64 {
-    row.previous().total
-}
-
-fn now(row: &Row) -> u64 {
-    row.compared().total
-}
-
-/// How many more views a row has than before. `None` is the same for all rows: there is no previous period.
-fn difference(row: &Row) -> Option<i128> {
-    Some(i128::from(now(row)) - i128::from(row.previous?.total))
+/// How many more views by these readers a row has than before. `None` is the same for all rows: there is no previous period.
+fn difference(row: &Row, readers: Readers) -> Option<i128> {
+    Some(i128::from(readers.of(row.compared())) - i128::from(readers.of(row.previous?)))
 }
 
 /// The change of the AI share, in millionths; 0 if one of the periods has no share.
-fn shift(row: &Row) -> u64 {
+fn shift(row: &Row) -> i64 {
     let share = |counts| Fraction::ai_share(counts).map(Fraction::value);
     let apart = share(row.compared()).zip(share(row.previous())).map_or(0.0, |(now, before)| now - before);
-    (apart.abs() * 1e6).round() as u64
+    (apart * 1e6).round() as i64
 }
 
 /// Compares by the column of `order`, or without one by the change of the AI share, largest first. Rows without a sort
 /// key come last in both directions. The AI share has no sort key if there are too few views. Equal rows are sorted by
 /// path.
-fn compare(order: Option<Order>, a: &Row, b: &Row) -> Ordering {
+fn compare(order: Option<Order>, readers: Readers, a: &Row, b: &Row) -> Ordering {
     let by_path = a.path.cmp(&b.path);
-    let Some(order) = order else { return shift(b).cmp(&shift(a)).then(by_path) };
+    let size = |row| shift(row).unsigned_abs();
+    let Some(order) = order else { return size(b).cmp(&size(a)).then(by_path) };
     let turned = |ordering: Ordering| if order.reversed { ordering.reverse() } else { ordering };
-    let by = |key: fn(&Row) -> Option<Fraction>| match (key(a), key(b)) {
+    let by = |key: &dyn Fn(&Row) -> Option<Fraction>| match (key(a), key(b)) {
         (Some(a), Some(b)) => turned(b.cmp(&a)),
         (a, b) => b.is_some().cmp(&a.is_some()),
     };
@@ -229,9 +230,9 @@ fn compare(order: Option<Order>, a: &Row, b: &Row) -> Ordering {
         Sort::Total => turned(b.counts.total.cmp(&a.counts.total)),
         Sort::Human => turned(b.counts.human.cmp(&a.counts.human)),
         Sort::Ai => turned(b.counts.ai.cmp(&a.counts.ai)),
-        Sort::Share => by(|row| Fraction::ai_share(row.counts).filter(|_| row.counts.total >= VIEWS_MIN)),
-        Sort::Difference => turned(difference(b).cmp(&difference(a))),
-        Sort::Change => by(|row| Fraction::of(row.compared().total, row.previous?.total)),
+        Sort::Share => by(&|row| Fraction::ai_share(row.counts).filter(|_| row.counts.total >= VIEWS_MIN)),
+        Sort::Difference => turned(difference(b, readers).cmp(&difference(a, readers))),
+        Sort::Change => by(&|row| Fraction::of(readers.of(row.compared()), readers.of(row.previous?))),
     };
     ordering.then(by_path)
 }

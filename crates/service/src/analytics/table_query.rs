@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use model::ParseError;
-use model::analytics::choice::{Compare, Order, Tab};
+use model::analytics::choice::{Compare, Order, Readers, Tab};
 use model::day::DayRange;
 use model::error::AppError;
 use model::id::ProjectId;
@@ -24,6 +24,8 @@ pub struct TableQuery {
     pub compare: Compare,
     /// Which pages, by their change.
     pub tab: Tab,
+    /// Whose views the changes are about.
+    pub readers: Readers,
 }
 
 /// Part of a path, ignoring the case of ASCII letters; empty matches every path.
@@ -34,7 +36,8 @@ impl TableQuery {
     /// All pages, in their usual order.
     pub fn new(project: ProjectId, range: DayRange, paging: Paging) -> Self {
         let (search, compare, tab) = (Search::default(), Compare::default(), Tab::default());
-        Self { project, range, paging, search, folder: None, order: None, compare, tab }
+        let readers = Readers::default();
+        Self { project, range, paging, search, folder: None, order: None, compare, tab, readers }
     }
 
     /// Only pages that match a search and a folder. Empty texts match all.
@@ -48,9 +51,9 @@ impl TableQuery {
         Self { order, ..self }
     }
 
-    /// Adds the compared period and the tab.
-    pub fn compared(self, compare: Compare, tab: Tab) -> Self {
-        Self { compare, tab, ..self }
+    /// Adds the compared period, the tab, and whose views the changes are about.
+    pub fn compared(self, compare: Compare, tab: Tab, readers: Readers) -> Self {
+        Self { compare, tab, readers, ..self }
     }
 
     /// Whether the table is about every page of the project.
@@ -79,10 +82,10 @@ impl Search {
     }
 }
 
-/// Parses a field of a query string. A missing or empty field has the default value.
-pub fn word<T: FromStr<Err = ParseError> + Default>(text: Option<&str>) -> Result<T, AppError> {
+/// Parses a field of a query string. A missing or empty field has the `default`.
+pub fn word<T: FromStr<Err = ParseError>>(text: Option<&str>, default: T) -> Result<T, AppError> {
     let word = text.filter(|text| !text.is_empty()).map(str::parse).transpose();
-    Ok(word?.unwrap_or_default())
+    Ok(word?.unwrap_or(default))
 }
 
 #[cfg(test)]

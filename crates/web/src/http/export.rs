@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::request::error_response::{ErrorResponse, in_words};
 use crate::state::AppState;
-use model::analytics::choice::Order;
+use model::analytics::choice::{Order, Readers, Tab};
 use model::analytics::days::Span;
 use model::audit::{Action, AuditEvent};
 use model::error::AppError;
@@ -24,7 +24,7 @@ use service::analytics::table_query::{TableQuery, word};
 use service::caller::Caller;
 use service::sheet::{Chunks, Format};
 
-/// The query of the analytics page; its paging is ignored.
+/// The query of the analytics page, with the same defaults; its paging is ignored.
 #[derive(Debug, Deserialize)]
 struct Fields {
     days: Option<String>,
@@ -34,6 +34,7 @@ struct Fields {
     folder: Option<String>,
     sort: Option<String>,
     compare: Option<String>,
+    readers: Option<String>,
     tab: Option<String>,
     of: Option<String>,
 }
@@ -65,7 +66,11 @@ async fn export(request: ExportRequest, format: Format) -> Result<Response, Erro
     let query = TableQuery::new(project.clone(), span.until(today)?, Paging::default())
         .narrowed(fields.q.as_deref(), fields.folder.as_deref())?
         .sorted(Order::parse(fields.sort.as_deref())?)
-        .compared(word(fields.compare.as_deref())?, word(fields.tab.as_deref())?);
+        .compared(
+            word(fields.compare.as_deref(), span.default_compare())?,
+            word(fields.tab.as_deref(), Tab::default())?,
+            word(fields.readers.as_deref(), Readers::ON_PAGES)?,
+        );
     let of: Option<ExportKind> = fields.of.filter(|of| !of.is_empty()).map(|of| of.parse()).transpose()?;
     let permit = caller.query_permit().await?;
     let export = state.analytics.export(query, of.unwrap_or_default(), format).await?;

@@ -13,7 +13,7 @@ use crate::ui::components::icon::{self, icon};
 use crate::ui::components::live_source::live_source;
 use crate::ui::components::localized::written;
 use api::analytics::GetViews;
-use model::analytics::choice::{Sort, Tab};
+use model::analytics::choice::{Readers, Sort, Tab};
 use model::analytics::pages::VIEWS_MIN;
 use model::analytics::query::{AnalyticsQuery, DAYS};
 use model::analytics::report::TableSource;
@@ -42,10 +42,19 @@ pub(super) fn choice(id: String, href: String, name: String, is_chosen: bool) ->
 pub(super) fn nothing_found(about: &About, query: &AnalyticsQuery) -> impl IntoView + use<> {
     let all = query.unsearched().in_folder(None).on_tab(Tab::All).href(&about.project);
     let step = view! { <a class="button" href=all>"Show all pages"</a> };
-    let why = match query.tab {
-        Tab::All => "No page of these days matches the folder and the search.",
-        _ => {
+    let why = match (query.tab, query.readers) {
+        (Tab::All, _) => "No page of these days matches the folder and the search.",
+        (tab, _) if tab.is_of_share() => {
+            "No page with at least 100 views in both periods changed in this way, or the days to compare with are not in the daily history."
+        }
+        (Tab::New | Tab::Gone, _) | (_, Readers::All) => {
             "No page with at least 20 views changed in this way, or the days to compare with are not in the daily history."
+        }
+        (_, Readers::People) => {
+            "No page with at least 20 views by people changed in this way, or the days to compare with are not in the daily history."
+        }
+        (_, Readers::Ai) => {
+            "No page with at least 20 views by AI changed in this way, or the days to compare with are not in the daily history."
         }
     };
     empty("No page matches", why, step)
@@ -56,10 +65,19 @@ fn daily(about: &About, shown: &Shown) -> impl IntoView + use<> {
     let file = |name: &'static str, kind: &'static str| {
         view! { <a href=query.export_href(project, kind) download>{name}</a> }
     };
-    let tabs = Tab::VARIANTS.iter().map(|tab| {
-        let is_chosen = (*tab == query.tab).then_some("true");
+    let of_share = query.tab.is_of_share();
+    let tabs = Tab::VARIANTS.iter().filter(|tab| **tab == Tab::Share || !tab.is_of_share()).map(|tab| {
+        let is_chosen = *tab == query.tab || (of_share && *tab == Tab::Share);
         let id = format!("tab-{}", tab.as_str());
-        view! { <li><a id=id href=query.on_tab(*tab).href(project) aria-current=is_chosen>{tab.label()}</a></li> }
+        choice(id, query.on_tab(*tab).href(project), tab.label().to_owned(), is_chosen)
+    });
+    let directions = of_share.then(|| {
+        let shares = [(Tab::Share, "All"), (Tab::ShareRising, "Rising"), (Tab::ShareFalling, "Falling")];
+        let shares = shares.map(|(tab, name)| {
+            let id = format!("share-{}", name.to_lowercase());
+            choice(id, query.on_tab(tab).href(project), name.to_owned(), tab == query.tab)
+        });
+        view! { <ul class="segments" aria-label="Change of the AI share">{shares}</ul> }
     });
     let kind = |id: &'static str, folder: Option<&str>, name: &'static str| {
         let is_chosen = (folder.is_some() == query.folder.is_some()).then_some("true");
@@ -69,6 +87,7 @@ fn daily(about: &About, shown: &Shown) -> impl IntoView + use<> {
         <div class="section-head table-controls">
             <h2 id=HEADING>"Pages"</h2>
             <ul class="tabs" aria-label="Pages by change">{tabs.collect_view()}</ul>
+            {directions}
             <ul class="segments" aria-label="Rows">
                 {kind("all-pages", None, "All pages")}
                 {kind("by-folder", Some("/"), "By folder")}

@@ -5,13 +5,13 @@ use leptos::prelude::*;
 
 use super::{About, Shown};
 use crate::ui::charts::bar::bar;
-use crate::ui::charts::number::{ai_share, change, counted, grouped, moved, sign};
+use crate::ui::charts::number::{ai_share, change, change_beside, counted, grouped, moved, sign};
 use crate::ui::charts::scale::longest;
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::localized::{cell, number};
 use crate::ui::components::page_job_link::{PageFigures, page_job_link};
 use crate::ui::marks::{MATCHES, PICKED, PICKED_PAGE};
-use model::analytics::choice::{Sort, Tab};
+use model::analytics::choice::Sort;
 use model::analytics::query::{AnalyticsQuery, MATCHING, PICK, PICKED_MAX};
 use model::analytics::report::{TableRow, TableSource};
 use model::links;
@@ -23,14 +23,18 @@ pub(super) fn daily(about: &About, shown: &Shown) -> impl IntoView + use<> {
     let rows = shown.table.rows.iter().map(|row| {
         let counts = row.counts;
         let (difference, changed) = match row.change {
-            None => (Either::Left("–"), "–".to_owned()),
+            None => (Either::Left("–"), Either::Left("–".to_owned())),
             Some((now, before)) => {
-                let changed = if query.tab == Tab::Share {
-                    moved(before, now)
-                } else {
-                    change(now.total, before.total)
+                let readers = query.readers;
+                let changed = match query.tab.is_of_share() {
+                    true => Either::Left(moved(before, now)),
+                    false => Either::Right(view! {
+                        {change(readers.of(now), readers.of(before))}
+                        " "
+                        <small class="faint">{change_beside(readers, now, before)}</small>
+                    }),
                 };
-                (Either::Right(difference(now.total, before.total)), changed)
+                (Either::Right(difference(readers.of(now), readers.of(before))), changed)
             }
         };
         view! {
@@ -45,17 +49,17 @@ pub(super) fn daily(about: &About, shown: &Shown) -> impl IntoView + use<> {
         }
     });
     let changed = match query.tab {
-        // The rows show the change of the AI share, which is this tab's own order.
-        Tab::Share => {
+        // The rows show the change of the AI share, which is the order of these tabs.
+        tab if tab.is_of_share() => {
             let sorted = query.order().is_none().then_some("↓");
             Either::Left(head_cell(
-                query.on_tab(Tab::Share).href(project),
+                query.on_tab(tab).href(project),
                 "numeric moved",
                 "AI share change",
                 sorted,
             ))
         }
-        _ => Either::Right(head(Sort::Change, "numeric", "Change %")),
+        _ => Either::Right(head(Sort::Change, "numeric moved", "Change %")),
     };
     view! {
         <table class="pages daily">

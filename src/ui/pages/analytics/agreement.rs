@@ -90,6 +90,8 @@ pub fn AgreementPage() -> impl IntoView {
             },
             today,
             problem: range.as_ref().err().map(|error| error.message.clone()),
+            name: range::custom_name(shown),
+            past: None,
         });
         // Refreshes until the missing days are fetched.
         let awaits_days = match &report {

@@ -35,12 +35,13 @@ fn applied(context: &AnalyticsPage) -> Vec<(&'static str, AnyView, AnalyticsQuer
     if let Some(name) = days(context) {
         chips.push(("chip-days", name, query.over(Days::of(Preset::DEFAULT, *today))));
     }
-    if query.compare != Compare::default() && !query.is_of_all_time() {
+    let by_default = query.days.default_compare();
+    if query.compare != by_default && !query.is_of_all_time() {
         let name = match query.compare {
             Compare::None => "Not compared".to_owned(),
             compare => format!("Compared: {}", compare.label().to_lowercase()),
         };
-        chips.push(("chip-compare", name.into_any(), query.compared_with(Compare::default())));
+        chips.push(("chip-compare", name.into_any(), query.compared_with(by_default)));
     }
     if let Some(path) = &query.path {
         chips.push(("chip-path", format!("Page: {path}").into_any(), query.about(None)));

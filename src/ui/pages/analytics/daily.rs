@@ -28,7 +28,7 @@ pub(super) fn report(context: &AnalyticsPage, report: &DailyReport) -> AnyView {
     };
     let against = Against::of(comparison, pages.earlier.as_ref());
     view! {
-        <div class="figures-line">{compared(counts, against, may_change(context, pages))} {range::comparisons(context)}</div>
+        <div class="figures-line">{compared(counts, against, may_change(context, pages))} {range::changes(context)}</div>
         {provenance(context, pages)}
         {marked(&pages.marked)}
         {trend_section(context, trend)}

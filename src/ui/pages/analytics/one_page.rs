@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::ui::charts::number::{Cut, capitalized, change, counted, counted_of, moved, share};
-use crate::ui::components::job_effect::{effects_warning, how_to_read, no_figures};
+use crate::ui::charts::number::{Cut, capitalized, counted, counted_of, moved, share};
+use crate::ui::components::job_effect::{effect_on, effects_warning, how_to_read, no_figures};
 use crate::ui::components::localized::{self, number};
 use crate::ui::components::notice::problem;
 use crate::ui::components::page_job_link::{PageFigures, page_job_link};
@@ -27,7 +27,7 @@ pub(super) fn report(context: &AnalyticsPage, report: &OnePageReport) -> AnyView
         {head(context, &TableRow::from(row), pages.comparison.as_ref())}
         <div class="figures-line">
             {compared(row.counts, against, daily::may_change(context, pages))}
-            {range::comparisons(context)}
+            {range::changes(context)}
         </div>
         <p class="provenance">{part}</p>
         {daily::provenance(context, pages)}
@@ -121,7 +121,7 @@ fn effects(context: &AnalyticsPage, jobs: &[JobEffect]) -> AnyView {
                     <th scope="col" class="numeric">"Days"</th>
                     <th scope="col" class="numeric">"Before"</th>
                     <th scope="col" class="numeric">"After"</th>
-                    <th scope="col" class="numeric">"Change"</th>
+                    <th scope="col" class="numeric moved">"Change"</th>
                     <th scope="col" class="numeric">"AI share"</th>
                 </tr>
             </thead>
@@ -130,7 +130,7 @@ fn effects(context: &AnalyticsPage, jobs: &[JobEffect]) -> AnyView {
     };
     view! {
         <p class="provenance">{how_to_read()}</p>
-        {effects_warning(jobs.iter(), context.today)}
+        {effects_warning(jobs.iter(), context.today, context.query.readers)}
         {table::wide("Views before and after each job", table)}
     }
     .into_any()
@@ -138,21 +138,21 @@ fn effects(context: &AnalyticsPage, jobs: &[JobEffect]) -> AnyView {
 
 fn effect(context: &AnalyticsPage, job: &JobEffect) -> AnyView {
     let JobEffect { before, after, days, .. } = *job;
-    let numbers = match no_figures(job, context.today) {
+    let readers = context.query.readers;
+    let numbers = match no_figures(job, context.today, readers) {
         Some(why) => {
-            let fetch = (job.finding(context.today) == Finding::DaysMissing
+            let fetch = (job.finding(context.today, readers) == Finding::DaysMissing
                 && context.session.can_start_jobs())
             .then(|| fetch_weeks(&context.project, job, &context.url()));
             view! { <td class="faint" colspan="5">{why} " " {fetch}</td> }.into_any()
         }
         None => {
-            let change = change(after.total, before.total);
             let provisional = job.provisional.then_some(" (some provisional)");
             view! {
                 <td class="numeric wraps">{counted(days.into(), "day", "days")} {provisional}</td>
-                <td class="numeric">{number(before.total)}</td>
-                <td class="numeric">{number(after.total)}</td>
-                <td class="numeric">{change}</td>
+                <td class="numeric">{number(readers.of(before))}</td>
+                <td class="numeric">{number(readers.of(after))}</td>
+                <td class="numeric wraps">{effect_on(readers, before, after)}</td>
                 <td class="numeric">{moved(before, after)}</td>
             }
             .into_any()

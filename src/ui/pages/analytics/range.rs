@@ -7,6 +7,7 @@ use crate::ui::components::icon::{self, icon};
 use crate::ui::components::localized::{self, counted, days, with_weekday};
 use crate::ui::components::menu::{MenuButton, menu};
 use crate::ui::components::notice::{Tone, notice};
+use crate::ui::components::readers;
 use crate::ui::pages::analytics::AnalyticsPage;
 use model::analytics::choice::Compare;
 use model::analytics::days::{Days, Span};
@@ -26,10 +27,13 @@ pub(super) fn ranges(context: &AnalyticsPage) -> AnyView {
     let range = context.range();
     let named = query.days.days();
     let chosen = named.and_then(Days::preset).filter(|_| context.typed.is_none());
-    let presets = Preset::ALL.into_iter().map(|preset| {
+    let preset = |preset: Preset| {
         let days = query.over(Days::of(preset, *today));
         choice(preset.label(), days.href(project), chosen == Some(preset))
-    });
+    };
+    let (latest, past): (Vec<_>, Vec<_>) = Preset::ALL.into_iter().partition(|preset| preset.ends_today());
+    let presets: Vec<_> = latest.into_iter().map(preset).collect();
+    let past: Vec<_> = past.into_iter().map(preset).collect();
     // The platform counts all pages together only.
     let all_time = query.about_everything().over(Span::AllTime).href(project);
     let all_time = choice(ALL_TIME, all_time, query.is_of_all_time());
@@ -44,10 +48,15 @@ pub(super) fn ranges(context: &AnalyticsPage) -> AnyView {
         days: [from, to],
         today: *today,
         problem: context.days_problem().map(str::to_owned),
+        name: match (chosen.filter(|preset| !preset.ends_today()), range.filter(|_| chosen.is_none())) {
+            (Some(preset), _) => preset.label().into_any(),
+            (None, range) => custom_name(range),
+        },
+        past: Some(view! { <ul aria-label="Past days">{past}</ul> }.into_any()),
     });
     view! {
         <div class="ranges">
-            <ul class="segments" aria-label="Days">{presets.collect_view()} {all_time}</ul>
+            <ul class="segments" aria-label="Days">{presets} {all_time}</ul>
             {custom}
         </div>
     }
@@ -63,17 +72,28 @@ pub(super) struct CustomRange {
     pub(super) today: Day,
     /// The message at the field of the first day.
     pub(super) problem: Option<String>,
+    /// The text of the button.
+    pub(super) name: AnyView,
+    /// Links to other ranges.
+    pub(super) past: Option<AnyView>,
+}
+
+/// `Custom range: Nov 2, 2026 to Nov 8, 2026`, or the words alone.
+pub(super) fn custom_name(range: Option<DayRange>) -> AnyView {
+    let shown = range.map(|range| view! { ": " {days(range.from(), range.to())} });
+    view! { "Custom range" {shown} }.into_any()
 }
 
 /// In a menu; without one if there is a problem.
-pub(super) fn custom(range: CustomRange) -> AnyView {
-    match range.problem.is_some() {
-        true => form(range),
-        false => menu("custom-range", "", button(view! { "Custom range" }), form(range)),
+pub(super) fn custom(mut range: CustomRange) -> AnyView {
+    if range.problem.is_some() {
+        return form(range);
     }
+    let (name, past) = (std::mem::replace(&mut range.name, ().into_any()), range.past.take());
+    menu("custom-range", "", button(name), view! { {past} {form(range)} })
 }
 
-fn form(CustomRange { action, hidden, days, today, problem }: CustomRange) -> AnyView {
+fn form(CustomRange { action, hidden, days, today, problem, .. }: CustomRange) -> AnyView {
     let [from, to] = days.map(|day| day.map(|day| day.to_string()).unwrap_or_default());
     let hidden = hidden.into_iter();
     let fields = hidden
@@ -142,7 +162,7 @@ pub(super) fn future_note(context: &AnalyticsPage) -> Option<impl IntoView + use
 }
 
 /// The choice of the compared period.
-pub(super) fn comparisons(context: &AnalyticsPage) -> AnyView {
+fn comparisons(context: &AnalyticsPage) -> AnyView {
     let query = &context.query;
     let choices = Compare::VARIANTS.iter().map(|compare| {
         let is_chosen = (*compare == query.compare).then_some("true");
@@ -152,6 +172,13 @@ pub(super) fn comparisons(context: &AnalyticsPage) -> AnyView {
     let name = view! { "Compare: " {query.compare.label().to_lowercase()} };
     let choices = view! { <ul aria-label="Compare with">{choices.collect_view()}</ul> };
     menu("compare", "compare", button(name), choices)
+}
+
+/// What the changes of a report are about: the compared period, and the readers.
+pub(super) fn changes(context: &AnalyticsPage) -> AnyView {
+    let AnalyticsPage { project, query, .. } = context;
+    let readers = readers::switch(query.readers, |readers| query.of_readers(readers).href(project));
+    view! { <div class="sizes choices">{comparisons(context)} {readers}</div> }.into_any()
 }
 
 fn button(name: impl IntoView) -> MenuButton {

@@ -3,6 +3,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use proptest::{collection, option, sample};
 
+use strum::VariantArray;
+
 use super::*;
 use model::day::DayRange;
 use model::paging::Paging;
@@ -21,7 +23,9 @@ struct Pages {
 
 fn views() -> impl Strategy<Value = Option<ViewCounts>> {
     let views = |(human, ai)| ViewCounts { human, ai, total: human + ai };
-    option::of((0..40u64, 0..40u64).prop_map(views))
+    // Some have few views, others enough for their AI share.
+    let views = prop_oneof![(0..40u64, 0..40u64), (50..200u64, 50..200u64)].prop_map(views);
+    option::of(views)
 }
 
 fn pages() -> impl Strategy<Value = Pages> {
@@ -43,12 +47,13 @@ fn pages() -> impl Strategy<Value = Pages> {
 
 impl Pages {
     /// All rows of a tab, in its order.
-    fn rows(&self, tab: Tab, folder: Option<&str>) -> Vec<PageRow> {
+    fn rows(&self, tab: Tab, readers: Readers, folder: Option<&str>) -> Vec<PageRow> {
         let (paths, figures) = self.figures();
         let (project, range) = ("docs".parse(), DayRange::parse("2026-11-14", "2026-11-21"));
         let (Ok(project), Ok(range)) = (project, range) else { panic!("a project and a range") };
         let query = TableQuery::new(project, range, Paging::default()).narrowed(None, folder);
-        let query = query.unwrap_or_else(|error| panic!("{error}")).compared(Default::default(), tab);
+        let query =
+            query.unwrap_or_else(|error| panic!("{error}")).compared(Default::default(), tab, readers);
         let mut table = Table::of(&paths, &figures, &query);
         table.sort(&query);
         table.rows(0).collect()
@@ -63,15 +68,15 @@ impl Pages {
         ((1..).zip(self.paths.iter().cloned()).collect(), figures)
     }
 
-    /// Each page with the views that are compared: before and now.
-    fn changes(&self) -> BTreeMap<&str, (u64, u64)> {
-        let total = |counts: &Option<ViewCounts>| counts.unwrap_or_default().total;
-        let changes = self.previous.iter().map(total).zip(self.compared.iter().map(total));
+    /// Each page with the views by these readers that are compared: before and now.
+    fn changes(&self, readers: Readers) -> BTreeMap<&str, (u64, u64)> {
+        let views = |counts: &Option<ViewCounts>| readers.of(counts.unwrap_or_default());
+        let changes = self.previous.iter().map(views).zip(self.compared.iter().map(views));
         self.paths.iter().map(String::as_str).zip(changes).collect()
     }
 
-    fn listed(&self, tab: Tab) -> Vec<String> {
-        self.rows(tab, None).into_iter().map(|row| row.path).collect()
+    fn listed(&self, tab: Tab, readers: Readers) -> Vec<String> {
+        self.rows(tab, readers, None).into_iter().map(|row| row.path).collect()
     }
 }
 
@@ -89,9 +94,9 @@ proptest! {
                 let of = |of: fn(&PageRow) -> ViewCounts| rows.iter().map(of).sum::<ViewCounts>();
                 [of(|row| row.counts), of(PageRow::compared), of(|row| row.previous.unwrap_or_default())]
             };
-            let rows = pages.rows(Tab::All, Some(folder));
+            let rows = pages.rows(Tab::All, Readers::All, Some(folder));
             prop_assert_eq!(added(&rows), expected, "{}", folder);
-            let flat: Vec<_> = pages.rows(Tab::All, None).into_iter().filter(|row| of.contains(&row.path)).collect();
+            let flat: Vec<_> = pages.rows(Tab::All, Readers::All, None).into_iter().filter(|row| of.contains(&row.path)).collect();
             prop_assert_eq!(added(&flat), expected, "{}", folder);
             let listed: u32 = rows.iter().map(|row| row.pages.unwrap_or(1)).sum();
             prop_assert_eq!(listed as usize, flat.len(), "{}", folder);
@@ -99,24 +104,54 @@ proptest! {
     }
 
     #[test]
-    fn changed_page_is_rising_falling_or_new(pages in pages()) {
-        let tabs = TABS.map(|tab| pages.listed(tab));
-        for (path, (before, now)) in pages.changes() {
+    fn changed_page_is_rising_falling_or_new(pages in pages(), readers in sample::select(Readers::VARIANTS)) {
+        let tabs = TABS.map(|tab| pages.listed(tab, readers));
+        let all = pages.changes(Readers::All);
+        for (path, (before, now)) in pages.changes(readers) {
             let is_on = tabs.each_ref().map(|tab| tab.iter().any(|listed| listed == path));
+            // New is what nobody had read.
+            let (all_before, all_now) = all[path];
             let has_enough = before.max(now) >= VIEWS_MIN;
-            let expected = [0 < before && before < now, now < before, before == 0].map(|fits| fits && has_enough);
+            let expected = [
+                0 < all_before && before < now && has_enough,
+                now < before && has_enough,
+                all_before == 0 && all_now >= VIEWS_MIN,
+            ];
             prop_assert_eq!(is_on, expected, "{}: {} to {}", path, before, now);
         }
     }
 
     #[test]
+    fn readers_change_no_row_of_all_pages(pages in pages(), folder in option::of(sample::select(&FOLDERS[..]))) {
+        let sorted = |readers| pages.rows(Tab::All, readers, folder);
+        let all = sorted(Readers::All);
+        prop_assert_eq!(&sorted(Readers::People), &all);
+        prop_assert_eq!(&sorted(Readers::Ai), &all);
+    }
+
+    #[test]
+    fn ai_share_of_enough_views_rises_or_falls(pages in pages()) {
+        let [moved, rising, falling] =
+            [Tab::Share, Tab::ShareRising, Tab::ShareFalling].map(|tab| pages.rows(tab, Readers::People, None));
+        for row in &moved {
+            let (before, now) = (row.previous.unwrap_or_default(), row.compared());
+            prop_assert!(before.total.min(now.total) >= SHARE_VIEWS_MIN, "{row:?}");
+            // Compared without rounding.
+            let rises = u128::from(now.ai) * u128::from(before.readers()) > u128::from(before.ai) * u128::from(now.readers());
+            prop_assert_eq!(rising.contains(row), rises, "{:?}", row);
+            prop_assert_eq!(falling.contains(row), !rises, "{:?}", row);
+        }
+        prop_assert_eq!(moved.len(), rising.len() + falling.len());
+    }
+
+    #[test]
     fn gone_pages_are_those_falling_to_nothing(pages in pages()) {
-        let changes = pages.changes();
-        let falling = pages.listed(Tab::Falling);
+        let changes = pages.changes(Readers::All);
+        let falling = pages.listed(Tab::Falling, Readers::All);
         let to_nothing = falling.iter().filter(|path| changes[path.as_str()].1 == 0);
-        prop_assert_eq!(to_nothing.cloned().collect::<Vec<_>>(), pages.listed(Tab::Gone));
+        prop_assert_eq!(to_nothing.cloned().collect::<Vec<_>>(), pages.listed(Tab::Gone, Readers::All));
         let (paths, figures) = pages.figures();
-        let (first, total) = super::falling(&paths, &figures, 3);
+        let (first, total) = super::falling(&paths, &figures, Readers::All, 3);
         let first: Vec<_> = first.into_iter().map(|row| row.path).collect();
         prop_assert_eq!(&first[..], &falling[..falling.len().min(3)]);
         prop_assert_eq!(total, falling.len() as u64);

@@ -28,11 +28,13 @@ use super::input::decoded;
 use super::job_body::JobBody;
 use super::jobs::{self, ListJobs, NewFollowUp, NewJob, TemplateOfJob};
 use super::page_views::{self, ListPageViews, PageViewsPage};
+use super::values::In;
 use super::{budgets, projects_of, templates};
 use crate::auth::bearer::TokenCaller;
 use crate::http::layers::bodies;
 use crate::request::problem::{Problem, ProblemBody};
 use crate::state::AppState;
+use model::analytics::choice::Readers;
 use model::analytics::days::Days;
 use model::api_token::Scope;
 use model::day::DayRange;
@@ -416,7 +418,7 @@ async fn list_page_views(caller: &TokenCaller, input: Value) -> Result<JsonObjec
 }
 
 async fn falling_pages(caller: &TokenCaller, input: Value) -> Result<JsonObject, Problem> {
-    let FallingPagesInput { project, from, to } = parsed(input)?;
+    let FallingPagesInput { project, from, to, readers } = parsed(input)?;
     caller.needs(Scope::AnalyticsRead)?;
     let project = caller.project(&project)?;
     let state = &caller.state();
@@ -424,7 +426,8 @@ async fn falling_pages(caller: &TokenCaller, input: Value) -> Result<JsonObject,
     let days = Days::new(from, to, today).map_err(|error| AppError::from(error).about("from"))?;
     let range = days.until(today).map_err(|error| AppError::from(error).about("from"))?;
     let _permit = caller.caller().query_permit().await?;
-    let found = state.analytics.falling_pages(&project, range).await;
+    let readers = readers.map_or(Readers::default(), |In(readers)| readers);
+    let found = state.analytics.falling_pages(&project, range, readers).await;
     // Days before the retention never come.
     let needed = DayRange::spanning(range.from().plus_days(-range.days()), range.to()).unwrap_or(range);
     written(found.map_err(|error| state.history.not_fetchable(needed, error))?)

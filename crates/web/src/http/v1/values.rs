@@ -9,7 +9,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use model::analytics::choice::{Order, Sort};
+use model::analytics::choice::{Order, Readers, Sort};
 use model::job::JobState;
 use model::job_query::NO_CHANGES;
 use model::page_path::PATH_MAX_CHARS;
@@ -52,6 +52,8 @@ pub(super) type Status = In<StatusFilter>;
 pub(super) type PullRequests = In<PullRequestChoice>;
 /// The order of a table of pages.
 pub(super) type PageOrder = In<Order>;
+/// Whose views a change is about.
+pub(super) type ReadersChoice = In<Readers>;
 /// The number of jobs of a page.
 pub(super) type JobLimit = In<Number<1, 100, 50>>;
 /// The number of jobs in the result of a tool.
@@ -165,6 +167,16 @@ impl Choice for PullRequestChoice {
             Self::Any(false) => "no".into(),
             Self::Of(kind) => kind.as_str().into(),
         }
+    }
+}
+
+impl Choice for Readers {
+    fn all() -> Vec<Self> {
+        vec![Self::People, Self::Ai, Self::All]
+    }
+
+    fn name(self) -> Cow<'static, str> {
+        self.as_str().into()
     }
 }
 

@@ -12,7 +12,8 @@ use serde_json::Value;
 
 use crate::http::v1::input::object;
 use crate::http::v1::values::{
-    CursorText, Offset, RowLimit, Status, TemplateName, ToolLimit, ToolSeconds, Words, WrittenPage,
+    CursorText, Offset, ReadersChoice, RowLimit, Status, TemplateName, ToolLimit, ToolSeconds, Words,
+    WrittenPage,
 };
 use model::day::Day;
 use model::id::IntentId;
@@ -181,4 +182,6 @@ pub(super) struct FallingPagesInput {
     /// The last day (UTC, inclusive); by default today.
     #[schemars(with = "Option<String>")]
     pub(super) to: Option<Day>,
+    /// Whose views must have fallen; by default those of all.
+    pub(super) readers: Option<ReadersChoice>,
 }
