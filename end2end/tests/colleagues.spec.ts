@@ -75,7 +75,7 @@ test("sections of the overview update with jobs of all people", async ({ serve, 
   await open(mine, at(""));
   const job = await her.start("emulator:fail Break before their eyes");
   await expect(badge(group(mine, "Running now"), job.id)).toBeVisible(SOON);
-  await expect(badge(group(mine, "Waiting for you"), job.id)).toHaveAttribute("data-status", "failed", UNTIL_DONE);
+  await expect(badge(group(mine, "Needs attention"), job.id)).toHaveAttribute("data-status", "failed", UNTIL_DONE);
   await expect(badge(group(mine, "Running now"), job.id)).toHaveCount(0);
 });
 

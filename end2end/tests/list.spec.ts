@@ -270,7 +270,7 @@ test("overview lists running, waiting and finished jobs", async ({ page, api }) 
     await open(page, at(""));
     expect(needing.jobs.length, "jobs that need attention").toBeGreaterThan(0);
     for (const job of needing.jobs.slice(0, 5)) {
-      await expect(badge(group(page, "Waiting for you"), job.id)).toHaveAttribute("data-status", job.state, { timeout: 1_000 });
+      await expect(badge(group(page, "Needs attention"), job.id)).toHaveAttribute("data-status", job.state, { timeout: 1_000 });
     }
     for (const job of finished.slice(0, 3)) {
       await expect(badge(group(page, "Recently finished"), job.id)).toHaveAttribute("data-status", job.state, { timeout: 1_000 });

@@ -6,7 +6,7 @@ import { next } from "../fixtures/faults.ts";
 
 const section = (page: Page, name: string) =>
   page.locator("section").filter({ has: page.getByRole("heading", { name, exact: true }) });
-const row = (page: Page, job: string) => section(page, "Waiting for you").locator(".job-row").filter({ has: badge(page, job) });
+const row = (page: Page, job: string) => section(page, "Needs attention").locator(".job-row").filter({ has: badge(page, job) });
 const olga = { username: "olga", password: "writes-docs-1", role: "operator" } as const;
 
 for (const javaScriptEnabled of [true, false]) {
@@ -28,7 +28,7 @@ for (const javaScriptEnabled of [true, false]) {
       const expected = (await api.jobs({ needs: "attention" })).jobs.map(({ id }) => id);
 
       await goTo(page, at(""));
-      const shown = section(page, "Waiting for you").locator("[data-job]");
+      const shown = section(page, "Needs attention").locator("[data-job]");
       await expect(shown).toHaveCount(4);
       expect(await shown.evaluateAll((all) => all.map((it) => it.getAttribute("data-job")))).toEqual(expected);
       const actions: [string, string, string][] = [
@@ -42,12 +42,12 @@ for (const javaScriptEnabled of [true, false]) {
         await expect(action).toHaveAttribute("href", href);
         await expect(row(page, job).locator(".row-end a")).toHaveCount(1);
       }
-      const lefts = await section(page, "Waiting for you").locator(".job-title").evaluateAll((titles) =>
+      const lefts = await section(page, "Needs attention").locator(".job-title").evaluateAll((titles) =>
         titles.map((title) => title.getBoundingClientRect().left),
       );
       expect(new Set(lefts).size, "titles align").toBe(1);
 
-      await row(page, unchanged.id).getByRole("button", { name: "Dismiss: emulator:no-changes Check the links" }).click();
+      await row(page, unchanged.id).getByRole("button", { name: "Dismiss for everyone: emulator:no-changes Check the links" }).click();
       if (!javaScriptEnabled) await goTo(page, at(""));
       await expect(shown).toHaveCount(3);
       await row(page, unknown.id).getByRole("link", { name: /^Resolve/ }).click();
@@ -93,6 +93,41 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(page).toHaveURL(batch);
     });
 
+    test("failures of a batch are one row, own jobs before those of others", async ({ serve, visit }) => {
+      test.setTimeout(90_000);
+      const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "3600" }, people: [olga] });
+      const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
+      const api = new Api(page.request, docket.url, PROJECT);
+      const hers = await visit(docket, { as: olga, javaScriptEnabled });
+      const failed = await new Api(hers.request, docket.url, PROJECT).start("emulator:fail Draw a diagram");
+      await goTo(page, at("/jobs/batch"));
+      await page.getByLabel("Prompt template").fill("emulator:fail Check {{page}}");
+      await page.getByLabel("Values, one line per job").fill("/quickstart\n/guides/webhooks\n/guides/migration");
+      await page.getByRole("button", { name: "Preview" }).click();
+      await page.getByRole("button", { name: /3 (jobs|pages)$/ }).click();
+      await expect(page).toHaveURL(/\/batches\//);
+      await expect.poll(async () => (await api.jobs({ needs: "attention" })).total, { timeout: 60_000 }).toBe(4);
+
+      const list = (of: Page, name: string) => section(of, "Needs attention").getByRole("list", { name, exact: true });
+      await goTo(page, at(""));
+      await expect(badge(list(page, "Your team’s"), failed.id)).toBeVisible();
+      const batch = list(page, "Yours").locator(".batch-row");
+      await expect(list(page, "Yours").locator("> li")).toHaveCount(1);
+      await expect(batch.locator("summary")).toContainText("3 of 3 sent · 3 failed");
+      await expect(batch.locator(".job-row").first()).toBeHidden();
+      await goTo(hers, at(""));
+      await expect(badge(list(hers, "Yours"), failed.id)).toBeVisible();
+      await expect(list(hers, "Your team’s").locator("> li")).toHaveCount(1);
+
+      await batch.locator("summary").click();
+      await expect(batch.locator(".job-row")).toHaveCount(3);
+      await expect(batch.getByRole("link", { name: /^Run again/ })).toHaveCount(3);
+      await batch.getByRole("button", { name: /^Dismiss for everyone: emulator:fail Check a page/ }).click();
+      if (!javaScriptEnabled) await goTo(page, at(""));
+      await expect(list(page, "Yours")).toHaveCount(0);
+      expect((await api.jobs({ needs: "attention" })).jobs.map(({ id }) => id)).toEqual([failed.id]);
+    });
+
     test("administrator of a new installation sees first steps until done", async ({ serve, visit }) => {
       test.setTimeout(60_000);
       const docket = await serve();
@@ -128,11 +163,30 @@ for (const javaScriptEnabled of [true, false]) {
       await page.getByRole("button", { name: "Add webhook" }).click();
       await expect(page.locator(".secret")).toBeVisible();
       await goTo(page, at(""));
-      await expect(section(page, "Waiting for you")).toBeVisible();
+      await expect(section(page, "Needs attention")).toBeVisible();
       await expect(steps).toHaveCount(0);
     });
   });
 }
+
+test("readership is beside the lists from 1440 px, and states have full words", async ({ page, api }) => {
+  const job = await api.start("emulator:fail Compare every code sample of the reference with the current SDK and fix what is wrong");
+  await expect.poll(async () => (await api.job(job.id)).state, UNTIL_DONE).toBe("failed");
+  for (const width of [1280, 1440, 1600]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto(at(""));
+    await interactive(page);
+    const lists = await section(page, "Needs attention").boundingBox();
+    const views = await section(page, "Page views, last 7 days").boundingBox();
+    const isBeside = (views?.x ?? 0) >= (lists?.x ?? 0) + (lists?.width ?? 0);
+    expect(isBeside, `${width} px`).toBe(width >= 1440);
+    const cut = await page.locator(".job-row .badge > span").evaluateAll((words) =>
+      words.filter((word) => word.scrollWidth > word.clientWidth).map((word) => word.textContent),
+    );
+    expect(cut, `${width} px`).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+  }
+});
 
 test("operator does not see the first steps of an installation", async ({ serve, visit }) => {
   const docket = await serve({ people: [olga] });

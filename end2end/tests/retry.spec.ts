@@ -15,7 +15,7 @@ for (const javaScriptEnabled of [true, false]) {
       const api = new Api(page.request, docket.url, PROJECT);
       const failed = await api.start("emulator:fail Draw the diagram");
       await expect.poll(async () => (await api.job(failed.id)).state, UNTIL_DONE).toBe("failed");
-      const needing = page.locator("section").filter({ has: page.getByRole("heading", { name: "Waiting for you", exact: true }) });
+      const needing = page.locator("section").filter({ has: page.getByRole("heading", { name: "Needs attention", exact: true }) });
       await goTo(page, at(""));
       await expect(badge(needing, failed.id)).toBeVisible();
 

@@ -65,7 +65,7 @@ for (const javaScriptEnabled of [true, false]) {
       expect(await needing()).toBe(true);
       await page.goto(at(`/jobs/${job.id}`));
       if (javaScriptEnabled) await interactive(page);
-      await page.getByRole("button", { name: "Dismiss", exact: true }).first().click();
+      await page.getByRole("button", { name: "Dismiss for everyone", exact: true }).first().click();
       if (!javaScriptEnabled) await page.goto(at(`/jobs/${job.id}`));
       await expect(page.getByText(`Dismissed by ${person.username}`)).toBeVisible();
       expect(await needing()).toBe(false);

@@ -93,14 +93,17 @@ pub struct JobsOverview {
     pub running: Vec<Job>,
     /// The usual times of these, as [`Job::usual_millis`].
     pub usual_times: Arc<BTreeMap<JobId, i64>>,
-    /// Jobs that need attention, newest first.
+    /// This person's jobs that need attention, newest first.
     pub needing: Vec<Job>,
+    /// Those of others.
+    #[serde(default)]
+    pub needing_of_others: Vec<Job>,
     /// Open pull requests that have waited too long, the one that has waited longest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stale: Vec<ReviewedJob>,
     /// Finished jobs with a pull request, last changed first.
     pub finished: Vec<Job>,
-    /// The batches with several jobs in `finished`.
+    /// The batches with several jobs in one of these lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub batches: Vec<BatchSummary>,
     /// Jobs per state that are not archived in Docket; states without jobs are omitted.

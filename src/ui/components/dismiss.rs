@@ -4,36 +4,34 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::ui::components::form::post_form;
-use crate::ui::components::icon::{self, icon};
 use api::archive_and_tags::{DismissJobs, UndismissJobs};
 use model::job::Job;
 
 pub fn dismiss(project: &str, job: &str) -> impl IntoView + use<> {
-    form(project, job, "button", "Dismiss")
+    form(project, job.to_owned(), "button", ())
 }
 
-/// As [`dismiss`], as an icon in a list.
-pub fn dismiss_icon(job: &Job) -> impl IntoView + use<> {
-    let content = view! {
-        {icon(icon::CLOSE)}
-        <span class="visually-hidden">"Dismiss: " {job.title()}</span>
-    };
-    form(job.project.as_str(), job.id.as_str(), "button button-icon", content)
+/// As [`dismiss`], in a list.
+pub fn dismiss_in_list(job: &Job) -> impl IntoView + use<> {
+    let name = view! { <span class="visually-hidden">": " {job.title()}</span> };
+    form(job.project.as_str(), job.id.to_string(), "quiet", name)
 }
 
-fn form<C: IntoView>(project: &str, job: &str, class: &'static str, content: C) -> impl IntoView + use<C> {
+/// Dismisses several jobs of a batch.
+pub fn dismiss_all(project: &str, jobs: &[&Job], batch: &str) -> impl IntoView + use<> {
+    let ids: Vec<&str> = jobs.iter().map(|job| job.id.as_str()).collect();
+    let name = view! { <span class="visually-hidden">": " {batch.to_owned()}</span> };
+    form(project, ids.join(","), "quiet", name)
+}
+
+/// `of`: what the button's name says for screen readers after its words.
+fn form<N: IntoView>(project: &str, jobs: String, class: &'static str, of: N) -> impl IntoView + use<N> {
     let button = view! {
-        <button
-            type="submit"
-            class=class
-            title="Dismiss, for everyone: it needs no attention"
-            data-done="dismissed"
-            data-undo=UndismissJobs::PATH
-        >
-            {content.into_view()}
+        <button type="submit" class=class data-done="dismissed" data-undo=UndismissJobs::PATH>
+            "Dismiss for everyone" {of.into_view()}
         </button>
     };
-    post_form("dismiss", DismissJobs::PATH, which(project, job), button)
+    post_form("dismiss", DismissJobs::PATH, which(project, jobs), button)
 }
 
 pub fn undismiss(project: &str, job: &str) -> impl IntoView + use<> {
@@ -42,9 +40,9 @@ pub fn undismiss(project: &str, job: &str) -> impl IntoView + use<> {
             "Undo dismissal"
         </button>
     };
-    post_form("", UndismissJobs::PATH, which(project, job), button)
+    post_form("", UndismissJobs::PATH, which(project, job.to_owned()), button)
 }
 
-fn which(project: &str, job: &str) -> Vec<(&'static str, String)> {
-    vec![("project", project.to_owned()), ("jobs", job.to_owned())]
+fn which(project: &str, jobs: String) -> Vec<(&'static str, String)> {
+    vec![("project", project.to_owned()), ("jobs", jobs)]
 }

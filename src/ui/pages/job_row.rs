@@ -34,6 +34,16 @@ pub(super) enum Entry<'a> {
     Batch(&'a BatchSummary, Vec<&'a Job>),
 }
 
+impl Entry<'_> {
+    /// The number of its jobs in the list.
+    pub(super) fn jobs(&self) -> usize {
+        match self {
+            Self::Job(_) => 1,
+            Self::Batch(_, jobs) => jobs.len(),
+        }
+    }
+}
+
 /// The rows of a list of jobs. The jobs of each of `batches` are one row, at the position of the first one.
 pub(super) fn folded<'a>(jobs: &'a [Job], batches: &'a [BatchSummary]) -> Vec<Entry<'a>> {
     let mut entries: Vec<Entry> = Vec::with_capacity(jobs.len());
@@ -115,17 +125,17 @@ fn main(job: &Job, found: &Found) -> impl IntoView + use<> {
 }
 
 /// The jobs of a batch on a page as one row, which opens. `rows` are its jobs `here`; others may not match the filters, or are
-/// on another page.
+/// on another page. `None` does not count those here.
 pub(super) fn batch_row<R: IntoView>(
     project: &str,
     batch: &BatchSummary,
-    here: u64,
+    here: Option<u64>,
     is_open: bool,
     rows: R,
 ) -> impl IntoView + use<R> {
     let all = batch.progress.jobs + batch.retried;
-    let is_whole = here == all;
-    let part = (!is_whole).then(|| view! { " · " {number(here)} " on this page" });
+    let is_whole = here == Some(all);
+    let part = here.filter(|here| *here != all).map(|here| view! { " · " {number(here)} " on this page" });
     let key = format!("batch-{}", batch.id);
     let summary = format!("{key}-summary");
     let href = links::batch(project, batch.id.as_str());

@@ -172,7 +172,7 @@ fn rows(project: &str, url: &JobsUrl, page: &JobPage, may_file: bool) -> AnyView
         Entry::Batch(batch, jobs) => {
             let here = jobs.len() as u64;
             let rows = jobs.into_iter().map(row).collect_view();
-            batch_row(project, batch, here, is_open, rows).into_any()
+            batch_row(project, batch, Some(here), is_open, rows).into_any()
         }
     });
     rows.collect_view().into_any()

@@ -41,7 +41,7 @@ pub fn Overview() -> impl IntoView {
                 <div data-region="jobs" data-follows=jobs.revision.to_string()>
                     {steps}
                     {groups::new(&project, &jobs.new, unread, may_start)}
-                    {groups::waiting(&project, &jobs, may_start)}
+                    {groups::attention(&project, &jobs, may_start)}
                     {groups::running(&project, &jobs, may_start)}
                     {groups::finished(&project, &jobs)}
                 </div>

@@ -1,6 +1,6 @@
 //! Finding jobs. Writes nothing, and does not call the upstream.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use thiserror::Error;
@@ -25,11 +25,11 @@ use store::jobs::drafts::{DraftKey, FormOf};
 use store::jobs::list::{JobFilter, JobPlaces, Listed, PAGE_JOBS, PageJobs, PageStart, Sections, Sort};
 use store::jobs::seen::Reader;
 
-/// The number of jobs in the overview's sections of running jobs and jobs that need attention.
+/// The number of jobs in the overview's sections of running and new jobs.
 const SECTION_JOBS: usize = 8;
 
-/// The number of finished jobs among which the overview finds its rows: the jobs of a batch are one row.
-const FINISHED_JOBS: usize = 50;
+/// The number of jobs among which the overview finds the rows of a section where the jobs of a batch are one row.
+const FOLDED_JOBS: usize = 50;
 
 /// A match within the first characters of a title is visible in a row, without an excerpt.
 const TITLE_CHARS: usize = 56;
@@ -306,12 +306,20 @@ impl Jobs {
         };
         let filters = [
             (JobQuery::default().with("status", "active"), SECTION_JOBS),
-            (JobQuery::default().with("needs", "attention"), SECTION_JOBS),
-            (finished.with("sort", "changed"), FINISHED_JOBS),
+            (finished.with("sort", "changed"), FOLDED_JOBS),
         ];
         let mut sections = Vec::with_capacity(filters.len());
         for (filter, most) in &filters {
             sections.push((parse(filter)?.1, *most));
+        }
+        for whose in [Whose::Of(reader.user_id.clone()), Whose::OfOthers(reader.user_id.clone())] {
+            let needing = JobFilter {
+                needs_attention: true,
+                whose: Some(whose),
+                archived: Some(false),
+                ..JobFilter::default()
+            };
+            sections.push((needing, FOLDED_JOBS));
         }
         let new = JobFilter {
             new_to: Some(reader),
@@ -320,12 +328,14 @@ impl Jobs {
             ..JobFilter::default()
         };
         sections.push((new, SECTION_JOBS));
-        let sections = std::array::from_fn::<_, 4, _>(|at| (&sections[at].0, sections[at].1));
+        let sections = std::array::from_fn::<_, 5, _>(|at| (&sections[at].0, sections[at].1));
         let Sections { jobs, counts, attention, no_changes, revision } =
             self.store.sections(permit, project, sections).await?;
-        let [running, needing, mut finished, new] = jobs;
+        let [running, mut finished, needing, needing_of_others, new] = jobs;
         finished.retain(|job| matches!(job.outcome(), JobState::Completed | JobState::Archived));
-        let batches = self.store.batch_summaries(&batches_of(&finished)).await?;
+        let folded = [&finished, &needing, &needing_of_others];
+        let batches: BTreeSet<BatchId> = folded.into_iter().flat_map(|jobs| batches_of(jobs)).collect();
+        let batches = self.store.batch_summaries(&Vec::from_iter(batches)).await?;
         let ids: Vec<JobId> = running.iter().map(|job| job.id.clone()).collect();
         let usual_times = self.usual_times.get(project, revision, self.store.usual_times(&ids)).await?;
         let stale_before = self.clock.now().before(self.settings.current().review_stale_after);
@@ -338,6 +348,7 @@ impl Jobs {
             running,
             usual_times,
             needing,
+            needing_of_others,
             stale,
             finished,
             batches,

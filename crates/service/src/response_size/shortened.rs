@@ -44,7 +44,8 @@ fn job_within(mut room: Room, mut job: Job) -> Job {
 /// With the first jobs of each section that fit.
 pub fn overview(mut overview: JobsOverview) -> JobsOverview {
     let mut room = Room::of_function();
-    for section in [&mut overview.new, &mut overview.needing, &mut overview.running, &mut overview.finished] {
+    let JobsOverview { new, needing, needing_of_others, running, finished, .. } = &mut overview;
+    for section in [new, needing, needing_of_others, running, finished] {
         room.keep_first(section);
     }
     room.keep_first(&mut overview.stale);

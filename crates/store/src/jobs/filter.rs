@@ -41,6 +41,7 @@ pub struct JobFilter {
     pub pull_request: Option<PullRequestFilter>,
     /// Only jobs that need attention.
     pub needs_attention: bool,
+    pub whose: Option<Whose>,
     /// Only jobs that ended or need attention since this reader last looked.
     pub new_to: Option<Reader>,
     /// Whether the job is archived in Docket.
@@ -49,6 +50,13 @@ pub struct JobFilter {
     pub page_start: PageStart,
     /// The number of jobs of a page.
     pub page_jobs: PageJobs,
+}
+
+/// Whether the jobs are those of a person, by their id, or all others.
+#[derive(Debug, Clone)]
+pub enum Whose {
+    Of(String),
+    OfOthers(String),
 }
 
 /// The number of jobs of a page: 1 to 100, by default 50.
@@ -174,6 +182,14 @@ pub(crate) fn select(
     }
     if filter.needs_attention {
         select.and("l.attention = 1");
+    }
+    if let Some(whose) = &filter.whose {
+        let (user, compared) = match whose {
+            Whose::Of(user) => (user, "="),
+            Whose::OfOthers(user) => (user, "<>"),
+        };
+        let (user, column) = (select.bind(user), dialect.unindexed("l.author_id"));
+        select.and(&format!("{column} {compared} {user}"));
     }
     if let Some(Reader { user_id, everyone }) = &filter.new_to {
         let user = select.bind(user_id);

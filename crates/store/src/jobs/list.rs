@@ -21,7 +21,7 @@ use model::job::{Job, JobBadge, JobState, has_ended};
 use model::job_list::{FacetValues, Facets};
 use model::time::Timestamp;
 
-pub use super::filter::{Cursor, JobFilter, PageJobs, PageStart, Sort};
+pub use super::filter::{Cursor, JobFilter, PageJobs, PageStart, Sort, Whose};
 
 /// Jobs per page of the list.
 pub const PAGE_JOBS: usize = 50;

@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 
-use crate::ui::components::dismiss::dismiss_icon;
+use crate::ui::components::dismiss::{dismiss_all, dismiss_in_list};
 use crate::ui::components::icon::{self, icon};
 use crate::ui::components::localized::number;
 use crate::ui::components::next_action::next_action;
 use crate::ui::components::time::{duration, elapsed};
-use crate::ui::pages::job_row::{Entry, batch_link_row, folded, job_row, row_end};
+use crate::ui::pages::job_row::{Entry, batch_link_row, batch_row, folded, job_row, row_end};
 use crate::ui::pages::jobs::no_jobs_yet;
 use crate::ui::pages::reviews;
 use model::job::{Job, JobState};
@@ -17,6 +17,9 @@ use model::links;
 
 /// The number of recently finished jobs and batches.
 const FINISHED_ROWS: usize = 6;
+
+/// The number of jobs and batches of a person, or of all others, that need attention, and of the jobs of one batch.
+const ATTENTION_ROWS: usize = 8;
 
 /// Changes since this person last opened the notifications, as one line that opens; empty without changes. Opening it does not
 /// mark them as read. `unread`: how many changed; `has_own`: whether they are the person's own.
@@ -56,19 +59,25 @@ pub(super) fn running(project: &str, jobs: &JobsOverview, may_start: bool) -> An
     section("Running now", rows.collect_view(), jobs.running.is_empty(), "No jobs running.", more)
 }
 
-/// Jobs that need attention, each with the next action; empty without jobs. `may_act`: whether this person may take the action.
-pub(super) fn waiting(project: &str, jobs: &JobsOverview, may_act: bool) -> AnyView {
+/// Jobs that need attention, first those of this person, each with the next action; empty without jobs. `may_act`: whether this
+/// person may take the action.
+pub(super) fn attention(project: &str, jobs: &JobsOverview, may_act: bool) -> AnyView {
     if jobs.counts.is_empty() {
         return ().into_any();
     }
-    let rows = jobs.needing.iter().map(|job| {
-        let end = may_act.then(|| row_end(view! { {next_action(job)} {dismiss_icon(job)} }));
-        job_row(job, end)
-    });
-    let stale = jobs.stale.iter().map(|reviewed| reviews::row(project, reviewed, true)).collect_view();
-    let none = jobs.needing.is_empty() && jobs.stale.is_empty();
-    let heading = if may_act { "Waiting for you" } else { "Needs attention" };
-    let all = all(project, jobs.attention, jobs.needing.len(), "needs", "attention");
+    let needing = [("Yours", &jobs.needing), ("Your team’s", &jobs.needing_of_others)];
+    let (mut lists, mut shown) = (Vec::new(), 0);
+    for (whose, needing) in needing.into_iter().filter(|(_, needing)| !needing.is_empty()) {
+        let entries: Vec<Entry> = folded(needing, &jobs.batches).into_iter().take(ATTENTION_ROWS).collect();
+        shown += entries.iter().map(Entry::jobs).sum::<usize>();
+        let rows = entries.into_iter().map(|entry| attention_row(project, entry, may_act)).collect_view();
+        lists.push(part(whose, rows));
+    }
+    if !jobs.stale.is_empty() {
+        let stale = jobs.stale.iter().map(|reviewed| reviews::row(project, reviewed, true));
+        lists.push(part("Pull requests", stale.collect_view()));
+    }
+    let all = all(project, jobs.attention, shown, "needs", "attention");
     let unchanged = (jobs.no_changes > 1).then(|| {
         let fields = [("status", NO_CHANGES), ("needs", "attention")];
         let href = links::with_query(&links::jobs(project), &fields);
@@ -81,8 +90,40 @@ pub(super) fn waiting(project: &str, jobs: &JobsOverview, may_act: bool) -> AnyV
     });
     let reviews = (!jobs.stale.is_empty())
         .then(|| view! { <p class="more"><a href=links::reviews(project)>"All reviews"</a></p> });
-    let more = view! { {all} {undecided} {unchanged} {reviews} }.into_any();
-    section(heading, view! { {rows.collect_view()} {stale} }, none, "Nothing needs your attention.", more)
+    let none = lists.is_empty().then(|| view! { <p class="none">"Nothing needs your attention."</p> });
+    view! {
+        <section class="group attention">
+            <h2>"Needs attention"</h2>
+            {none}
+            {lists}
+            {all} {undecided} {unchanged} {reviews}
+        </section>
+    }
+    .into_any()
+}
+
+/// A part of the section of jobs that need attention.
+fn part<R: IntoView + 'static>(name: &'static str, rows: R) -> AnyView {
+    view! { <h3 class="hint">{name}</h3> <ul class="job-list" aria-label=name>{rows}</ul> }.into_any()
+}
+
+/// A job with its next action, or several jobs of a batch, which open.
+fn attention_row(project: &str, entry: Entry, may_act: bool) -> AnyView {
+    let row = |job: &Job| {
+        let end = may_act.then(|| row_end(view! { {next_action(job)} {dismiss_in_list(job)} }));
+        job_row(job, end)
+    };
+    match entry {
+        Entry::Batch(batch, jobs) if jobs.len() > 1 => {
+            let rows = jobs.iter().take(ATTENTION_ROWS).map(|job| row(job)).collect_view();
+            let dismiss = may_act.then(|| {
+                view! { <li class="batch-link">{dismiss_all(project, &jobs, &batch.name)}</li> }
+            });
+            batch_row(project, batch, None, false, view! { {rows} {dismiss} }).into_any()
+        }
+        Entry::Batch(_, jobs) => jobs.into_iter().map(row).collect_view().into_any(),
+        Entry::Job(job) => row(job).into_any(),
+    }
 }
 
 /// Finished jobs; those of a batch are one row. Empty without jobs.
@@ -93,7 +134,8 @@ pub(super) fn finished(project: &str, jobs: &JobsOverview) -> AnyView {
     let rows =
         folded(&jobs.finished, &jobs.batches).into_iter().take(FINISHED_ROWS).map(|entry| match entry {
             Entry::Job(job) => job_row(job, ()).into_any(),
-            Entry::Batch(batch, _) => batch_link_row(project, batch).into_any(),
+            Entry::Batch(batch, jobs) if jobs.len() > 1 => batch_link_row(project, batch).into_any(),
+            Entry::Batch(_, jobs) => jobs.into_iter().map(|job| job_row(job, ())).collect_view().into_any(),
         });
     let all = view! { <p class="more"><a href=links::jobs(project)>"All jobs"</a></p> }.into_any();
     section("Recently finished", rows.collect_view(), false, "", all)
