@@ -494,9 +494,9 @@ test("filtered batch counts all jobs, and matches are visible", async ({ serve, 
 
 const top = (page: Page) => rows(page).first().evaluate((row) => row.getBoundingClientRect().top);
 
-// With saved views and filters at once, a phone has two rows more above the list.
-for (const [width, height, first, filtered] of [[1280, 800, 170, 170], [390, 844, 260, 350]] as const) {
-  test(`at ${width} px filters and saved views use one row`, async ({ page, api }) => {
+// Applied filters have a row of their own, on a phone too.
+for (const [width, height, first, filtered] of [[1280, 800, 170, 206], [390, 844, 260, 310]] as const) {
+  test(`at ${width} px filters and saved views use one row each`, async ({ page, api }) => {
     await page.setViewportSize({ width, height });
     const job = await api.jobThat((job) => job.paths.includes("/guides/migration"));
     await api.tag(job.id, "release");
@@ -513,9 +513,14 @@ for (const [width, height, first, filtered] of [[1280, 800, 170, 170], [390, 844
       await page.getByRole("button", { name: "Save view" }).click();
       await expect(page.getByText("View saved")).toBeVisible();
     }
+    const searchWidth = () => page.locator("form.search").evaluate((form) => form.getBoundingClientRect().width);
+    await open(page, LIST);
+    expect(await top(page)).toBeLessThanOrEqual(first);
+    const unfiltered = await searchWidth();
     await open(page, `${LIST}?${filters}`);
     await expect(rows(page)).toHaveCount(1);
     expect(await top(page)).toBeLessThanOrEqual(filtered);
+    expect(await searchWidth()).toBe(unfiltered);
     await applied(page).getByRole("link", { name: "Clear all" }).focus();
     await expect(applied(page).getByRole("link", { name: "Clear all" })).toBeInViewport();
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
@@ -531,6 +536,57 @@ for (const [width, height, first, filtered] of [[1280, 800, 170, 170], [390, 844
     await open(page, LIST);
     await expect(rows(page)).toHaveCount(4);
     expect(await top(page)).toBeLessThanOrEqual(first);
+  });
+}
+
+for (const javaScriptEnabled of [true, false]) {
+  test.describe(`views and dates with JavaScript ${javaScriptEnabled ? "on" : "off"}`, () => {
+    test.use({ javaScriptEnabled });
+
+    test("tabs show jobs that need attention, run, or are mine", async ({ page, api, person }) => {
+      const running = await api.start("emulator:slow Run while the tabs are read");
+      const tabs = page.getByRole("list", { name: "Views", exact: true }).getByRole("link");
+      await page.goto(LIST);
+      await expect(tabs).toHaveText(["All", "Needs attention", "Running", "Mine"]);
+      await expect(tabs.first()).toHaveAttribute("aria-current", "true");
+      for (const [name, query] of [["Needs attention", "needs=attention"], ["Running", "status=active"], ["Mine", `author=${person.username}`]] as const) {
+        await tabs.filter({ hasText: name }).click();
+        await expect(page).toHaveURL(`${LIST}?${query}`);
+        await expect(tabs.filter({ hasText: name })).toHaveAttribute("aria-current", "true");
+        await expect(tabs.first()).not.toHaveAttribute("aria-current");
+      }
+      await expect(badge(page, running.id)).toBeVisible();
+      await page.goto(`${LIST}?sort=oldest`);
+      await tabs.filter({ hasText: "Running" }).click();
+      await expect(page).toHaveURL(`${LIST}?status=active&sort=oldest`);
+    });
+
+    test("date limits the list to days, presets move with today", async ({ page, api }) => {
+      const job = await api.start("Say on which day it was");
+      const today = new Date().toISOString().slice(0, 10);
+      const date = page.locator("summary", { hasText: /^Date/ });
+      await page.goto(LIST);
+      if (javaScriptEnabled) await interactive(page);
+      await date.click();
+      await page.getByRole("list", { name: "Filter by date" }).getByRole("link", { name: "Last 7 days" }).click();
+      await expect(page).toHaveURL(`${LIST}?from=7d`);
+      await expect(removes(page, "Last 7 days")).toBeVisible();
+      await expect(badge(page, job.id)).toBeVisible();
+      if (javaScriptEnabled) await interactive(page);
+      await date.click();
+      await page.getByLabel("From", { exact: true }).fill("2020-01-01");
+      await page.getByLabel("To", { exact: true }).fill("2020-01-31");
+      // Enter filters, too: it opens no preset.
+      await page.getByLabel("To", { exact: true }).press("Enter");
+      await expect(page.getByRole("heading", { name: "No jobs match your filters" })).toBeVisible();
+      await expect(removes(page, "From Jan 1, 2020")).toBeVisible();
+      await removes(page, "Until Jan 31, 2020").click();
+      await expect(page).toHaveURL(`${LIST}?from=2020-01-01`);
+      await page.goto(`${LIST}?from=${today}&to=${today}&q=${encodeURIComponent("on which day")}`);
+      await expect(badge(page, job.id)).toBeVisible();
+      await page.goto(`${LIST}?from=${today}&to=2020-01-01`);
+      await expect(page.getByText("The first day must not be after the last one.")).toBeVisible();
+    });
   });
 }
 

@@ -109,6 +109,23 @@ test("duplicate name is refused with a message", async ({ page, trouble }) => {
   await expect(page.getByRole("alert")).toContainText("already have a view with that name");
 });
 
+test("view is named in a popover, by keyboard", async ({ page }) => {
+  await open(page, at("/jobs?q=keyboard"));
+  const top = () => page.locator(".list-head, .empty").first().evaluate((list) => list.getBoundingClientRect().top);
+  const before = await top();
+  await page.getByRole("button", { name: "Save this view" }).press("Enter");
+  await expect(page.getByLabel("Name", { exact: true })).toBeFocused();
+  expect(await top(), "the list does not move").toBe(before);
+  await page.keyboard.press("Escape");
+  await expect(page.getByLabel("Name", { exact: true })).toBeHidden();
+  await expect(page.getByRole("button", { name: "Save this view" })).toBeFocused();
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("By keyboard");
+  await page.keyboard.press("Enter");
+  await expect(views(page).getByRole("link", { name: "By keyboard" })).toHaveAttribute("aria-current", "true");
+  await expect(page.getByLabel("Name", { exact: true })).toBeHidden();
+});
+
 for (const width of [1280, 390]) {
   test(`saved views and their forms are accessible, ${width} px wide`, async ({ page }) => {
     await page.setViewportSize({ width, height: 844 });

@@ -88,7 +88,7 @@ test("list searches after typing, keeps the focus, and Back undoes", async ({ pa
   await expect(search(page)).toHaveValue(q);
   expect(requests, "not for each letter").toBeLessThan(4);
   await expect(page.getByRole("link", { name: `Remove the filter “${q}”` })).toBeVisible();
-  await expect(page.locator("#save-view")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Save this view" })).toBeVisible();
 
   await search(page).fill("no such words anywhere");
   await expect(page.getByRole("heading", { name: "No jobs match your filters" })).toBeVisible();

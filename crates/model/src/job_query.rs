@@ -26,12 +26,17 @@ pub struct JobQuery {
     pub needs: String,
     /// `yes`: only jobs archived in Docket, which are hidden otherwise.
     pub archived: String,
+    /// The first UTC day on which the jobs were created, or the number of days until today, such as `7d`.
+    pub from: String,
+    /// The last UTC day on which they were created.
+    pub to: String,
     /// `newest` (the default), `oldest` or `changed`.
     pub sort: String,
 }
 
 impl JobQuery {
-    pub const FIELDS: [&str; 8] = ["status", "q", "author", "tag", "pr", "needs", "archived", "sort"];
+    pub const FIELDS: [&str; 10] =
+        ["status", "q", "author", "tag", "pr", "needs", "archived", "from", "to", "sort"];
 
     /// Parses the fields; `value` returns the value of a field.
     pub fn of(mut value: impl FnMut(&str) -> Option<String>) -> Self {
@@ -64,7 +69,7 @@ impl JobQuery {
         query
     }
 
-    pub fn values(&self) -> [(&'static str, &str); 8] {
+    pub fn values(&self) -> [(&'static str, &str); 10] {
         let values = [
             &self.status,
             &self.q,
@@ -73,6 +78,8 @@ impl JobQuery {
             &self.pr,
             &self.needs,
             &self.archived,
+            &self.from,
+            &self.to,
             &self.sort,
         ];
         std::array::from_fn(|at| (Self::FIELDS[at], values[at].as_str()))
@@ -97,6 +104,8 @@ impl JobQuery {
             "pr" => &mut self.pr,
             "needs" => &mut self.needs,
             "archived" => &mut self.archived,
+            "from" => &mut self.from,
+            "to" => &mut self.to,
             _ => &mut self.sort,
         }
     }
@@ -111,7 +120,7 @@ mod tests {
         let query = JobQuery::of(|name| Some(name.to_uppercase()));
         assert_eq!(
             query.canonical(),
-            "status=STATUS&q=Q&author=AUTHOR&tag=TAG&pr=PR&needs=NEEDS&archived=ARCHIVED&sort=SORT"
+            "status=STATUS&q=Q&author=AUTHOR&tag=TAG&pr=PR&needs=NEEDS&archived=ARCHIVED&from=FROM&to=TO&sort=SORT"
         );
         assert_eq!(JobQuery::of(|_| Some("  ".to_owned())).canonical(), "");
     }

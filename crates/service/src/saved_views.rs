@@ -61,7 +61,7 @@ impl SavedViews {
     ) -> Result<Vec<SavedView>, AppError> {
         may_share(caller, shared)?;
         let query = match of {
-            SavedViewPage::Jobs => filter::canonical(query)?,
+            SavedViewPage::Jobs => filter::canonical(query, Day::of(self.clock.now()))?,
             SavedViewPage::Analytics => analytics::saved::to_saved(Day::of(self.clock.now()), query)?,
         };
         if query.is_empty() {

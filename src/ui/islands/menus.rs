@@ -10,7 +10,7 @@ use crate::ui::islands::browser;
 
 const OPEN: &str = ".filter-menu[open]";
 /// The field of a menu.
-const FIELD: &str = ".filter-menu input:not([type=hidden])";
+const FIELD: &str = ".menu-form .field";
 
 #[island]
 pub fn Menus() -> impl IntoView {

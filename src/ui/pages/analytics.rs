@@ -320,6 +320,7 @@ fn saved_views(context: &AnalyticsPage, views: &[SavedView]) -> AnyView {
     let bar = Bar {
         project: &context.project,
         of: SavedViewPage::Analytics,
+        tabs: Vec::new(),
         views,
         now: context.to_saved(),
         role: context.session.role,

@@ -26,7 +26,7 @@ use crate::ui::pages::job_row::{Entry, Found, batch_row, folded, found_row};
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::request::{self, page};
-use crate::ui::pages::saved_views_bar::{Bar, saved_views_bar};
+use crate::ui::pages::saved_views_bar::{Bar, Tab, saved_views_bar};
 use api::archive_and_tags::{ArchiveJobs, TagJobs, UnarchiveJobs, UntagJobs};
 use api::jobs::{SendAllAgain, filtered_jobs};
 use api::saved_views::list_saved_views;
@@ -63,6 +63,7 @@ pub fn Jobs() -> impl IntoView {
         let bar = Bar {
             project: &project,
             of: SavedViewPage::Jobs,
+            tabs: tabs(&project, &url.query, &session.username),
             views: &views,
             now: url.query.canonical(),
             role: session.role,
@@ -75,7 +76,6 @@ pub fn Jobs() -> impl IntoView {
                 <h1>"Jobs"</h1>
                 {bar}
                 <div class="jobs-waiting" data-region="waiting" data-follows=revision.clone()>{waiting}</div>
-                <a class="jobs-batches" href=links::batches(&project)>"Batches"</a>
                 {session.can_start_jobs().then(|| ways_to_start(&project))}
             </header>
         });
@@ -94,6 +94,23 @@ pub fn Jobs() -> impl IntoView {
         }
         .into_any())
     })
+}
+
+/// The views that every list has, in its order. `me`: the name of the signed-in person.
+fn tabs(project: &str, query: &JobQuery, me: &str) -> Vec<Tab> {
+    let all = JobQuery { sort: query.sort.clone(), ..JobQuery::default() };
+    let tabs = [
+        ("All", all.clone()),
+        ("Needs attention", all.with("needs", "attention")),
+        ("Running", all.with("status", JobState::Active.as_str())),
+        ("Mine", all.with("author", me)),
+    ];
+    let tabs = tabs.into_iter().map(|(name, of)| Tab {
+        name,
+        href: query::href(project, &of),
+        is_here: of == *query,
+    });
+    tabs.collect()
 }
 
 fn list(project: &str, url: &JobsUrl, jobs: &FilteredJobs, session: &CurrentSession) -> AnyView {

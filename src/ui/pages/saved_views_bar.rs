@@ -1,9 +1,11 @@
-//! The bar of saved views above a list, with forms to save the current filters. For all pages with saved views.
+//! The bar of views above a list: tabs of the page, saved views, and forms to save the current filters. For all pages with saved
+//! views.
 
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::ui::components::form::{Hidden, confirm, post_form};
+use crate::ui::components::menu::{MenuButton, menu};
 use crate::ui::components::notice::problem;
 use crate::ui::pages::request;
 use api::saved_views::{RemoveSavedView, SaveView, UpdateSavedView};
@@ -14,10 +16,19 @@ use model::user::Role;
 pub(super) struct Bar<'a> {
     pub(super) project: &'a str,
     pub(super) of: SavedViewPage,
+    /// The tabs before the saved views.
+    pub(super) tabs: Vec<Tab>,
     pub(super) views: &'a [SavedView],
     /// The current filters as stored in a saved view; empty without filters.
     pub(super) now: String,
     pub(super) role: Role,
+}
+
+/// A view that every list of the page has.
+pub(super) struct Tab {
+    pub(super) name: &'static str,
+    pub(super) href: String,
+    pub(super) is_here: bool,
 }
 
 /// `href`: returns the URL of a saved view.
@@ -25,6 +36,11 @@ pub(super) fn saved_views_bar(bar: &Bar, href: impl Fn(&SavedView) -> String) ->
     let refused =
         [SaveView::PATH, UpdateSavedView::PATH, RemoveSavedView::PATH].into_iter().find_map(request::flash);
     let refused = refused.and_then(|message| message.problem().map(|error| error.message.clone()));
+    let tabs = bar.tabs.iter().map(|Tab { name, href, is_here }| {
+        view! { <li><a class="chip" href=href.clone() aria-current=is_here.then_some("true")>{*name}</a></li> }
+    });
+    let tabs = (!bar.tabs.is_empty())
+        .then(|| view! { <ul class="chips" aria-label="Views">{tabs.collect_view()}</ul> });
     let chips = bar.views.iter().map(|view| {
         let whose = (!view.own).then(|| view! { <span class="count">{format!("by {}", view.owner)}</span> });
         let is_here = (view.query == bar.now).then_some("true");
@@ -35,13 +51,16 @@ pub(super) fn saved_views_bar(bar: &Bar, href: impl Fn(&SavedView) -> String) ->
     let present = bar.views.iter().find(|view| view.query == bar.now);
     let form = match present {
         Some(view) if view.own => Some(edit(bar, view)),
-        Some(view) if bar.role >= Role::Admin => Some(remove(bar, view)),
+        Some(view) if bar.role >= Role::Admin => {
+            let content = view! { <div class="keep-form">{remove(bar, view)}</div> };
+            Some(popover("edit-view", "Edit this view", &view.id, content))
+        }
         Some(_) => None,
         None => (!bar.now.is_empty()).then(|| save(bar)),
     };
     view! {
         <div data-region="saved-views">
-            <div class="saved-views">{chips} {form}</div>
+            <div class="saved-views">{tabs} {chips} {form}</div>
             {problem(refused)}
         </div>
     }
@@ -55,17 +74,11 @@ fn save(bar: &Bar) -> AnyView {
     let fields = view! {
         {name("")}
         {share}
-        <button type="submit" class="button" data-done="View saved">"Save view"</button>
+        <button type="submit" class="button button-primary" data-done="View saved">"Save view"</button>
     };
     let mut hidden = of(bar);
     hidden.push(("query", bar.now.clone()));
-    view! {
-        <details class="keep" id="save-view">
-            <summary>"Save this view"</summary>
-            {post_form("keep-form", SaveView::PATH, hidden, fields)}
-        </details>
-    }
-    .into_any()
+    popover("save-view", "Save this view", &bar.now, post_form("keep-form", SaveView::PATH, hidden, fields))
 }
 
 fn edit(bar: &Bar, view: &SavedView) -> AnyView {
@@ -77,15 +90,18 @@ fn edit(bar: &Bar, view: &SavedView) -> AnyView {
         let button = view! { <button type="submit" class="button" data-done="View changed">{words}</button> };
         post_form("", UpdateSavedView::PATH, hidden, button)
     });
-    let rename = view! { {name(&view.name)} <button type="submit" class="button" data-done="View changed">"Rename"</button> };
-    view! {
-        <details class="keep" id="edit-view">
-            <summary>"Edit this view"</summary>
-            {post_form("keep-form", UpdateSavedView::PATH, which(bar, view), rename)}
-            <div class="keep-form">{share} {remove(bar, view)}</div>
-        </details>
-    }
-    .into_any()
+    let rename = view! { {name(&view.name)} <button type="submit" class="button button-primary" data-done="View changed">"Rename"</button> };
+    let content = view! {
+        {post_form("keep-form", UpdateSavedView::PATH, which(bar, view), rename)}
+        <div class="keep-form">{share} {remove(bar, view)}</div>
+    };
+    popover("edit-view", "Edit this view", &format!("{} {shared} {}", view.id, view.name), content)
+}
+
+/// A button that opens `content`. A change of `version` closes it: the form was posted.
+fn popover<C: IntoView>(id: &'static str, name: &'static str, version: &str, content: C) -> AnyView {
+    let button = MenuButton { class: "quiet", label: None, content: name.into_any() };
+    view! { <div data-key=format!("{id} {version}")>{menu(id, "", button, content)}</div> }.into_any()
 }
 
 fn remove(bar: &Bar, view: &SavedView) -> AnyView {
@@ -110,7 +126,7 @@ fn of(bar: &Bar) -> Hidden {
 fn name(name: &str) -> AnyView {
     view! {
         <label class="field-label" for="view-name">"Name"</label>
-        <input id="view-name" class="field" name="name" required maxlength="60" autocomplete="off" value=name.to_owned() />
+        <input id="view-name" class="field" name="name" required maxlength="60" autocomplete="off" autofocus value=name.to_owned() />
     }
     .into_any()
 }

@@ -9,7 +9,6 @@ use model::error::AppError;
 use model::id::{JobId, ProjectId};
 use model::job::{BulkResult, TimelineMark};
 use model::tag::Tag;
-use store::jobs::list::JobFilter;
 
 /// The maximum number of jobs that one call changes.
 const SELECTED_MAX: usize = 1_000;
@@ -30,15 +29,15 @@ impl FromStr for ChosenIds {
 /// The jobs that an action is for.
 pub enum ChosenJobs {
     Ids(ChosenIds),
-    /// All that match the filters of a list, and how many it showed, if that must not have changed.
-    Matching(Box<JobFilter>, Option<u64>),
+    /// All that match the query string of a list, and how many it showed, if that must not have changed.
+    Matching(String, Option<u64>),
 }
 
 impl ChosenJobs {
-    /// Parses the query string of a list, or without one the comma-separated ids.
+    /// Takes the query string of a list, or without one parses the comma-separated ids.
     pub fn parse(ids: Option<&str>, matching: Option<&str>, shown: Option<u64>) -> Result<Self, AppError> {
         match matching.filter(|query| !query.is_empty()) {
-            Some(query) => Ok(Self::Matching(Box::new(filter::of_selection(query)?), shown)),
+            Some(query) => Ok(Self::Matching(query.to_owned(), shown)),
             None => Ok(Self::Ids(ids.unwrap_or_default().parse()?)),
         }
     }
@@ -94,8 +93,9 @@ impl Jobs {
     ) -> Result<ChosenIds, AppError> {
         let (filter, shown) = match jobs {
             ChosenJobs::Ids(ids) => return Ok(ids),
-            ChosenJobs::Matching(filter, shown) => {
-                (self.with_labels_of_pages(project, *filter).await?, shown)
+            ChosenJobs::Matching(query, shown) => {
+                let filter = filter::of_selection(&query, self.today())?;
+                (self.with_labels_of_pages(project, filter).await?, shown)
             }
         };
         let permit = caller.query_permit().await?;

@@ -13,6 +13,7 @@ use crate::jobs::intent::new_intent;
 use crate::response_size::{Room, shortened};
 use base::query_permits::QueryPermit;
 use model::ParseError;
+use model::day::Day;
 use model::error::{AppError, BadInput};
 use model::excerpt::SearchWords;
 use model::id::{BatchId, InvalidId, JobId, ProjectId};
@@ -124,7 +125,7 @@ impl Jobs {
         cursor: Option<String>,
         page: Option<String>,
     ) -> Result<JobPage, AppError> {
-        let (query, mut filter) = parse(&query)?;
+        let (query, mut filter) = parse(&query, self.today())?;
         let seal = Seal::of(project, &query);
         filter = self.with_labels_of_pages(project, filter).await?;
         let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
@@ -170,7 +171,7 @@ impl Jobs {
         project: &ProjectId,
         query: JobQuery,
     ) -> Result<u64, AppError> {
-        let (_, filter) = parse(&query)?;
+        let (_, filter) = parse(&query, self.today())?;
         let filter = JobFilter { page_jobs: PageJobs::new(1).unwrap_or_default(), ..filter };
         let filter = self.with_labels_of_pages(project, filter).await?;
         let listed = self.store.jobs(permit, project, &filter).await?;
@@ -182,6 +183,10 @@ impl Jobs {
     fn is_direct(&self, project: &ProjectId) -> bool {
         let projects = self.settings.current().projects;
         projects.iter().any(|configured| configured.id == *project && configured.is_direct)
+    }
+
+    pub(super) fn today(&self) -> Day {
+        Day::of(self.clock.now())
     }
 
     /// The values of the filters, at this revision of the project's jobs.
@@ -201,7 +206,7 @@ impl Jobs {
         project: &ProjectId,
         wanted: JobsWanted,
     ) -> Result<FoundJobs, AppError> {
-        let (query, filter) = parse(&wanted.query)?;
+        let (query, filter) = parse(&wanted.query, self.today())?;
         let seal = Seal::of(project, &query).and(&wanted.further_filters());
         let JobsWanted {
             page, created_from, created_before, archived, page_jobs, changed_from, cursor, ..
@@ -310,7 +315,7 @@ impl Jobs {
         ];
         let mut sections = Vec::with_capacity(filters.len());
         for (filter, most) in &filters {
-            sections.push((parse(filter)?.1, *most));
+            sections.push((parse(filter, self.today())?.1, *most));
         }
         for whose in [Whose::Of(reader.user_id.clone()), Whose::OfOthers(reader.user_id.clone())] {
             let needing = JobFilter {

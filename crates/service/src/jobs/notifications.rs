@@ -25,7 +25,8 @@ impl Jobs {
     ) -> Result<Notifications, AppError> {
         let user = &caller.user;
         let author = if all { "" } else { user.name.as_str() };
-        let (_, filter) = parse(&JobQuery::default().with("sort", "changed").with("author", author))?;
+        let (_, filter) =
+            parse(&JobQuery::default().with("sort", "changed").with("author", author), self.today())?;
         let seen = self.store.seen(&user.id, project, all).await?;
         // A change after this moment may be missing from the list.
         let now = self.clock.now();

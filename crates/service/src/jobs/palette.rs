@@ -32,7 +32,7 @@ impl Jobs {
         q: &str,
     ) -> Result<Found, AppError> {
         let sort = if q.trim().is_empty() { "changed" } else { "" };
-        let (_, filter) = parse(&JobQuery::default().with("q", q.trim()).with("sort", sort))?;
+        let (_, filter) = parse(&JobQuery::default().with("q", q.trim()).with("sort", sort), self.today())?;
         let found = self.store.jobs(permit, project, &filter).await?.jobs;
         let mut jobs = self.named(permit, project, filter).await?;
         jobs.extend(found);

@@ -10,6 +10,7 @@ use crate::ui::components::pull_request;
 use crate::ui::components::unmarked::unmarked;
 use crate::ui::islands::live_search;
 use crate::ui::pages::jobs::query::href;
+use model::day::Day;
 use model::job::JobState;
 use model::job_list::{FacetValues, Facets, FilteredJobs, JobPage};
 use model::job_query::{JobQuery, NO_CHANGES};
@@ -32,7 +33,7 @@ struct Entry {
     /// Whether it removes the filter.
     is_default: bool,
     text: String,
-    count: u64,
+    count: Option<u64>,
     /// The status that it filters by, and its icon.
     status: Option<(&'static str, &'static str)>,
 }
@@ -57,6 +58,7 @@ pub(super) fn filters(project: &str, query: &JobQuery, jobs: &FilteredJobs, me: 
             {people(project, query, facets, me)}
             {labels(project, query, "Page", "Filter by page", &facets.pages)}
             {labels(project, query, "Tag", "Filter by tag", &facets.tags)}
+            {dates(project, query)}
         </div>
     };
     unmarked(view! {
@@ -64,6 +66,7 @@ pub(super) fn filters(project: &str, query: &JobQuery, jobs: &FilteredJobs, me: 
             {search(project, query)}
             <button type="button" class="button filters-open" popovertarget=MENUS>"Filters" {count}</button>
             {menus}
+            <a class="jobs-batches" href=links::batches(project)>"Batches"</a>
             {chips}
         </div>
     })
@@ -93,7 +96,7 @@ pub(super) fn orders(project: &str, query: &JobQuery, density: AnyView) -> AnyVi
 fn search(project: &str, query: &JobQuery) -> AnyView {
     view! {
         <form class="search" method="get" action=links::jobs(project) role="search">
-            {hidden_fields(query, "q")}
+            {hidden_fields(query, &["q"])}
             {icon(icon::SEARCH)}
             <label class="visually-hidden" for=SEARCH>"Search jobs"</label>
             <input
@@ -120,7 +123,7 @@ fn states(project: &str, query: &JobQuery, page: &JobPage, archived: u64) -> Any
         is_on: query.status.is_empty(),
         is_default: true,
         text: "All".to_owned(),
-        count: total,
+        count: Some(total),
         status: None,
     };
     let of_status = |status: &'static str, outline: &'static str, name: &str, count: u64| {
@@ -189,7 +192,7 @@ fn option(project: &str, query: &JobQuery, field: &str, value: &str, text: &str,
     let is_same = |now: &str| now == value || (is_tag && fold(now) == fold(value));
     let is_on = query.values().iter().any(|(name, now)| *name == field && is_same(now));
     let href = href(project, &query.with(field, if is_on { "" } else { value }));
-    Entry { href, is_on, is_default: false, text: text.to_owned(), count, status: None }
+    Entry { href, is_on, is_default: false, text: text.to_owned(), count: Some(count), status: None }
 }
 
 /// The field for any value, which also narrows the entries.
@@ -212,6 +215,33 @@ impl Typed<'_> {
     }
 }
 
+/// Presets of the day on which jobs were created, and any days.
+fn dates(project: &str, query: &JobQuery) -> AnyView {
+    let entries = [("1d", "Today"), ("7d", "Last 7 days"), ("30d", "Last 30 days")].map(|(from, text)| {
+        let is_on = query.from == from && query.to.is_empty();
+        let href = href(project, &query.with("to", "").with("from", if is_on { "" } else { from }));
+        Entry { href, is_on, is_default: false, text: text.to_owned(), count: None, status: None }
+    });
+    let day = |name: &'static str, label: &'static str, value: &str| {
+        view! {
+            <label for=name>{label}</label>
+            <input id=name class="field" type="date" name=name value=value.to_owned() />
+        }
+    };
+    let first = if query.from.ends_with('d') { "" } else { query.from.as_str() };
+    let form = view! {
+        <form class="custom-range" method="get" action=links::jobs(project)>
+            {hidden_fields(query, &["from", "to"])}
+            {day("from", "From", first)}
+            {day("to", "To", &query.to)}
+            <button type="submit" class="button">"Filter"</button>
+            <p class="hint">"Days in UTC"</p>
+        </form>
+    };
+    let is_on = !(query.from.is_empty() && query.to.is_empty());
+    menu_of("Date", "Filter by date", is_on, Some(form.into_any()), entries.into(), None)
+}
+
 fn menu(title: &'static str, label: &'static str, typed: Option<Typed<'_>>, entries: Vec<Entry>) -> AnyView {
     let is_on = entries.iter().any(|entry| entry.is_on && !entry.is_default);
     let cut = typed.as_ref().and_then(Typed::cut);
@@ -219,18 +249,31 @@ fn menu(title: &'static str, label: &'static str, typed: Option<Typed<'_>>, entr
         let what = format!("Type a {}", title.to_lowercase());
         view! {
             <form class="menu-form" method="get" action=links::jobs(project)>
-                {hidden_fields(query, field)}
+                {hidden_fields(query, &[field])}
                 <input class="field" name=field maxlength="500" autocomplete="off" aria-label=what.clone() placeholder=what />
                 <button type="submit" class="button no-js">"Filter"</button>
             </form>
         }
+        .into_any()
     });
+    menu_of(title, label, is_on, form, entries, cut)
+}
+
+fn menu_of(
+    title: &'static str,
+    label: &'static str,
+    is_on: bool,
+    form: Option<AnyView>,
+    entries: Vec<Entry>,
+    cut: Option<AnyView>,
+) -> AnyView {
     let entries = entries.into_iter().map(|Entry { href, is_on, text, count, status, .. }| {
         let (status, outline) = status.unzip();
+        let count = count.map(|count| view! { " " {counter(count)} });
         view! {
             <li>
                 <a href=href aria-current=is_on.then_some("true") data-state=status>
-                    {outline.map(icon)} <bdi>{text}</bdi> " " {counter(count)}
+                    {outline.map(icon)} <bdi>{text}</bdi> {count}
                 </a>
             </li>
         }
@@ -263,6 +306,12 @@ fn applied(project: &str, query: &JobQuery) -> Vec<AnyView> {
         }
         ("needs", _) => "Needs attention".to_owned(),
         ("archived", _) => "Archived in Docket".to_owned(),
+        ("from", "1d") => "Today".to_owned(),
+        ("from", value) => match value.strip_suffix('d') {
+            Some(days) => format!("Last {days} days"),
+            None => format!("From {}", long(value)),
+        },
+        ("to", value) => format!("Until {}", long(value)),
         (_, value) => value.to_owned(),
     };
     let given = query.values().into_iter().filter(|(field, value)| *field != "sort" && !value.is_empty());
@@ -283,9 +332,14 @@ fn applied(project: &str, query: &JobQuery) -> Vec<AnyView> {
         .collect()
 }
 
-/// The hidden fields of a form: the whole query except its own field.
-fn hidden_fields(query: &JobQuery, own: &str) -> AnyView {
-    let rest = query.values().into_iter().filter(|(field, value)| *field != own && !value.is_empty());
+/// `Nov 10, 2026`, or the text itself if it is no day.
+fn long(day: &str) -> String {
+    day.parse().map_or_else(|_| day.to_owned(), Day::long)
+}
+
+/// The hidden fields of a form: the whole query except its own fields.
+fn hidden_fields(query: &JobQuery, own: &[&str]) -> AnyView {
+    let rest = query.values().into_iter().filter(|(field, value)| !own.contains(field) && !value.is_empty());
     rest.map(|(field, value)| view! { <input type="hidden" name=field value=value.to_owned() /> })
         .collect_view()
         .into_any()
