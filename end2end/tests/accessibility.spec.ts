@@ -53,7 +53,10 @@ test("batch and its queue are accessible", async ({ serve, visit }) => {
   await page.getByText("Cancel queued jobs…").click();
   await expectAccessible(page);
   await page.getByRole("main").getByRole("link", { name: "2 prompts in the queue" }).click();
-  await expect(page.getByRole("list", { name: "Queued prompts" }).getByRole("listitem")).toHaveCount(2);
+  await expect(page.getByRole("list", { name: "Queued prompts" }).getByRole("listitem")).toHaveCount(1);
+  await expectAccessible(page);
+  await page.locator(".queue-batch summary").click();
+  await expect(page.getByRole("list", { name: /^Prompts of / }).getByRole("listitem")).toHaveCount(2);
   await page.getByRole("link", { name: "Cancel: Check /b" }).click();
   await expect(page.getByRole("button", { name: "Cancel job" })).toBeVisible();
   await expectAccessible(page);

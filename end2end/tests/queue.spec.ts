@@ -118,6 +118,38 @@ for (const javaScriptEnabled of [true, false]) {
       await page.locator(".notice").getByRole("link", { name: "Edit and send again" }).click();
       await expect(page.getByLabel("Prompt")).toHaveValue("Third");
     });
+
+    test("prompts of a batch are one row of 40 px, which opens and is cancelled", async ({ serve, visit }) => {
+      const docket = await serve(ONE_AN_HOUR);
+      const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
+      const api = await spend(page, docket);
+      await api.start("Before it", { queue: "on" });
+      await api.batch("Check {{page}}", ["/a", "/b", "/c"]);
+      await api.start("After it", { queue: "on" });
+      await open(page, at("/queue"));
+      const batch = page.locator(".queue-batch");
+      await expect(rows(page)).toHaveCount(3);
+      await expect(rows(page).nth(1)).toContainText("Check a page · 3 pages");
+      await expect(batch.locator("summary")).toContainText("3 of 3 left");
+      for (const row of await page.locator(".queue-row").filter({ visible: true }).all()) {
+        expect((await row.boundingBox())?.height).toBe(40);
+      }
+      await batch.locator("summary").click();
+      await expect(batch.getByRole("listitem")).toHaveCount(3);
+      await batch.getByRole("link", { name: "Cancel: Check /b", exact: true }).click();
+      // The confirmation is inside, so the row is open.
+      await batch.getByRole("button", { name: "Cancel job: Check /b" }).click();
+      await expect(batch.locator("summary")).toContainText("2 of 3 left");
+
+      await batch.getByRole("link", { name: "Cancel: Check a page · 3 pages", exact: true }).click();
+      await batch.getByRole("link", { name: "Keep in queue" }).click();
+      await batch.getByRole("link", { name: "Cancel: Check a page · 3 pages", exact: true }).click();
+      await batch.getByRole("button", { name: "Cancel 2 jobs" }).click();
+      await expect.poll(async () => (await api.queue()).map(({ prompt }) => prompt)).toEqual(["Before it", "After it"]);
+      if (!javaScriptEnabled) await open(page, at("/queue"));
+      await expect(batch).toHaveCount(0);
+      await expect(rows(page)).toHaveCount(2);
+    });
   });
 }
 

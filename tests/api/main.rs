@@ -58,6 +58,7 @@ mod faults;
 mod fields;
 mod file_modes;
 mod flash;
+mod folded_lists;
 mod follow_up;
 mod foreign_cookies;
 mod forms;

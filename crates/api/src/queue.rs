@@ -26,7 +26,9 @@ pub async fn get_queue(project: String, cursor: Option<String>) -> Result<Queue,
 pub async fn queue(project: String) -> Result<Queue, AppError> {
     let (caller, state) = guard::of::<GetQueue>()?;
     let project = caller.project(&project)?;
-    state.jobs.queue(&project).await
+    let queue = state.jobs.queue(&project).await?;
+    let batches = state.jobs.queued_batches(&queue.waiting).await?;
+    Ok(Queue { batches, ..queue })
 }
 
 /// Moves a prompt in its queue: `to` is `first`, `up` or `down`. Returns the new queue.

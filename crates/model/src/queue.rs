@@ -14,12 +14,27 @@ const HOUR_MILLIS: i64 = 3_600_000;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Queue {
     pub waiting: Vec<QueueEntry>,
+    /// The batches with several prompts in `waiting`; empty after a change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub batches: Vec<QueuedBatch>,
     /// While the prompts wait for AI credits: when Docket sends one to find out whether there are some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_credits_until: Option<Timestamp>,
     /// The `cursor` of the rest; `None` if this is all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
+}
+
+/// A batch, where the queue folds its prompts into one row.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueuedBatch {
+    pub id: BatchId,
+    /// As [`Batch::name`](crate::batch::Batch::name).
+    pub name: String,
+    /// The number of its prompts in the queue.
+    pub left: u64,
+    /// The number of its jobs; a job and its retry count once.
+    pub jobs: u64,
 }
 
 /// A queued prompt.

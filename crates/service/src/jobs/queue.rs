@@ -1,12 +1,14 @@
 //! The queue as people see and change it. Sending is the task of deliveries.
 
+use std::collections::BTreeMap;
+
 use crate::caller::Caller;
 use crate::jobs::Jobs;
 use clients::upstream::governor::Scope;
 use model::error::AppError;
-use model::id::{JobId, MessageId, ProjectId};
+use model::id::{BatchId, JobId, MessageId, ProjectId};
 use model::job::{DeliveryState, Job, JobState};
-use model::queue::{Move, Queue, QueueEntry, WaitReason};
+use model::queue::{Move, Queue, QueueEntry, QueuedBatch, WaitReason};
 use model::time::Timestamp;
 use store::jobs::queue::QueuedMessage;
 
@@ -31,7 +33,24 @@ impl Jobs {
             true => None,
             false => self.governor.credits_tried_again_at(project).await?,
         };
-        Ok(Queue { waiting, no_credits_until, next: None })
+        Ok(Queue { waiting, batches: Vec::new(), no_credits_until, next: None })
+    }
+
+    /// The batches with several prompts in `waiting`.
+    pub async fn queued_batches(&self, waiting: &[QueueEntry]) -> Result<Vec<QueuedBatch>, AppError> {
+        let mut left = BTreeMap::<&BatchId, u64>::new();
+        for batch in waiting.iter().filter_map(|entry| entry.batch.as_ref()) {
+            *left.entry(batch).or_default() += 1;
+        }
+        left.retain(|_, prompts| *prompts > 1);
+        let ids: Vec<BatchId> = left.keys().map(|id| (*id).clone()).collect();
+        let batches = self.store.batch_summaries(&ids).await?.into_iter().map(|summary| QueuedBatch {
+            left: left.get(&summary.id).copied().unwrap_or_default(),
+            jobs: summary.progress.jobs,
+            name: summary.name,
+            id: summary.id,
+        });
+        Ok(batches.collect())
     }
 
     /// Moves a prompt in its queue.

@@ -98,7 +98,9 @@ fn batch_within(mut room: Room, mut batch: Batch, cursor: Option<&str>) -> Resul
 
 /// A part of the queue.
 pub fn queue(queue: Queue, cursor: Option<&str>) -> Result<Queue, AppError> {
-    let part = Room::of_function().part(queue.waiting, cursor)?;
+    let mut room = Room::of_function();
+    room.reserve(&queue.batches);
+    let part = room.part(queue.waiting, cursor)?;
     Ok(Queue { waiting: part.items, next: part.next, ..queue })
 }
 
