@@ -43,15 +43,7 @@ pub fn Frame() -> impl IntoView {
     let name = known.name.clone();
     let may_start = session.can_start_jobs();
     let is_admin = session.role == Role::Admin;
-    let id = project.clone();
-    // Loaded once, for the meters and the notice above the page. A failure does not prevent the page.
-    let budgets = async move {
-        // See `request::page`.
-        tokio::task::yield_now().await;
-        page_budgets(&id).await.ok()
-    };
-    let budgets = budgets.boxed().shared();
-    provide_context(PendingBudgets(budgets.clone()));
+    let PendingBudgets(budgets) = provide_budgets(project.clone());
     let wrong_codes = outcome_of(&[WRONG_CODES]);
     let notice = {
         let (budgets, project) = (budgets.clone(), project.clone());
@@ -95,12 +87,27 @@ pub fn Frame() -> impl IntoView {
     .into_any()
 }
 
+/// The budgets of the project with the counts of the navigation, loaded once for the frame and its page. A failure does not prevent the page.
+fn provide_budgets(project: String) -> PendingBudgets {
+    let budgets = async move {
+        // See `request::page`.
+        tokio::task::yield_now().await;
+        page_budgets(&project).await.ok()
+    };
+    let budgets = PendingBudgets(budgets.boxed().shared());
+    provide_context(budgets.clone());
+    budgets
+}
+
 /// The frame of account and administration pages. They belong to no project, so the navigation is that of the project visited
 /// last in this browser. The browser posts their forms.
 #[component]
 pub fn SettingsFrame() -> impl IntoView {
     let session = request::session();
     let project = use_context::<LastProject>().map(|LastProject(project)| project).unwrap_or_default();
+    if !project.is_empty() {
+        provide_budgets(project.clone());
+    }
     let may_start = session.can_start_jobs();
     let is_admin = session.role == Role::Admin;
     let wrong_codes = outcome_of(&[WRONG_CODES]);
