@@ -19,6 +19,18 @@ pub async fn mentioned_pages(project: String, prompt: String) -> Result<Vec<Stri
     Ok(state.jobs.mentioned_pages(&project, &prompt).await?.into())
 }
 
+/// Those of `paths`, separated by commas or line ends, that are no page of the project's daily history: they may be misspelled. None without a history.
+#[server(prefix = "/api", endpoint = "jobs/unknown-pages")]
+pub async fn unknown_pages(
+    project: String,
+    #[server(default)] paths: String,
+) -> Result<Vec<String>, AppError> {
+    let (caller, state) = guard::of::<UnknownPages>()?;
+    let project = caller.project(&project)?;
+    let written = state.jobs.typed_so_far(&project, &paths);
+    Ok(state.jobs.unknown_pages(&project, &written).await?)
+}
+
 /// At most ten pages of the project whose path contains `q`, ignoring the case of ASCII letters: those that begin with it first, then the
 /// shortest.
 #[server(prefix = "/api", endpoint = "jobs/suggest-pages")]

@@ -48,6 +48,18 @@ impl Jobs {
         Ok(found.map(|path| stored(&known, path)))
     }
 
+    /// Those of `written` that are no page of the daily history. None if there is no history to compare with.
+    pub async fn unknown_pages(
+        &self,
+        project: &ProjectId,
+        written: &[String],
+    ) -> Result<Vec<String>, StoreError> {
+        let known = self.store.known_pages(project, written).await?;
+        let unknown: Vec<String> =
+            written.iter().filter(|path| known.page(path).is_none()).cloned().collect();
+        if unknown.is_empty() || self.store.has_pages(project).await? { Ok(unknown) } else { Ok(Vec::new()) }
+    }
+
     /// Adds to a filter the labels of its pages.
     pub(super) async fn with_labels_of_pages(
         &self,

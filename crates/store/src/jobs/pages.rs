@@ -41,6 +41,17 @@ impl Store {
         Ok(known)
     }
 
+    /// Whether the daily history has a page of the project.
+    pub async fn has_pages(&self, project: &ProjectId) -> Result<bool, StoreError> {
+        let found: i64 = sqlx::query_scalar(
+            "SELECT COUNT(*) FROM (SELECT 1 AS one FROM page_paths WHERE project = $1 LIMIT 1) found",
+        )
+        .bind(project.as_str())
+        .fetch_one(&self.pool)
+        .await?;
+        Ok(found > 0)
+    }
+
     /// The first pages of the daily history whose path contains `typed`: those that begin with it, then the shortest.
     pub async fn suggested_pages(
         &self,

@@ -12,12 +12,13 @@ const POLLED: [&str; 4] =
     ["/api/batches/get", "/api/jobs/statuses", "/api/queue/list", "/api/upstream/budgets"];
 
 /// Further endpoints that an open page posts to while somebody types or looks: they change no page.
-const READ: [&str; 6] = [
+const READ: [&str; 7] = [
     "/api/batches/use-template",
     "/api/jobs/draft",
     "/api/jobs/mentioned-pages",
     "/api/jobs/similar",
     "/api/jobs/suggest-pages",
+    "/api/jobs/unknown-pages",
     "/api/palette/find",
 ];
 
