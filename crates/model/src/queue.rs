@@ -55,6 +55,31 @@ pub struct QueueEntry {
     pub batch: Option<BatchId>,
 }
 
+/// Where a prompt is in its queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueuePlace {
+    /// How many prompts are sent before it.
+    pub before: usize,
+    /// As [`QueueEntry::expected_at`].
+    pub expected_at: Option<Timestamp>,
+}
+
+/// A queued prompt of a job, with its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueuedPrompt {
+    pub message: MessageId,
+    /// As [`QueueEntry::position`].
+    pub position: u32,
+    pub place: QueuePlace,
+}
+
+impl QueueEntry {
+    /// Whether it waits for its turn only.
+    pub fn is_next_in_turn(&self) -> bool {
+        !matches!(self.why, WaitReason::OnHold | WaitReason::JobBefore | WaitReason::Sending)
+    }
+}
+
 /// Why a prompt waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -196,6 +221,16 @@ mod tests {
         let at = Timestamp::from_millis(0);
         assert_eq!(minutes(&expected(at, vec![-1; 2], pace(4), 4)), [0, 15, 59, 74]);
         assert_eq!(gap_millis(7) * 7 / HOUR_MILLIS, 1, "never more than the limit in an hour");
+    }
+
+    #[test]
+    fn long_queue_after_a_full_hour_leaves_at_its_pace() {
+        // The hour is full for 46 minutes more: a hundred calls were made, one every 30 seconds.
+        let calls = (0..100).map(|n| n * 30_000).collect();
+        let (now, room) = (14 * 60_000, HOUR_MILLIS);
+        let times = expected(Timestamp::from_millis(room), calls, pace(100), 99);
+        let waits: Vec<i64> = times.iter().map(|at| (at.as_millis() - now) / 60_000).collect();
+        assert_eq!((waits[0], waits[98]), (46, 104), "98 others, one every 36 seconds");
     }
 
     #[test]

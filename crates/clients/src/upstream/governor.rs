@@ -595,7 +595,12 @@ impl Governor {
 
     /// Whether job starts and follow-ups have one limit, and `scope` is one of them.
     pub fn shares_a_limit(&self, scope: &Scope) -> bool {
-        scope.operation().is_prompt() && self.budget().agent_limit == AgentLimit::Shared
+        scope.operation().is_prompt() && self.is_limit_shared()
+    }
+
+    /// Whether job starts and follow-ups have one limit.
+    pub fn is_limit_shared(&self) -> bool {
+        self.budget().agent_limit == AgentLimit::Shared
     }
 
     fn limited(&self, scope: &Scope) -> ScopeLimit {

@@ -8,7 +8,7 @@ use clients::upstream::governor::Scope;
 use model::error::AppError;
 use model::id::{BatchId, JobId, MessageId, ProjectId};
 use model::job::{DeliveryState, Job, JobState};
-use model::queue::{Move, Queue, QueueEntry, QueuedBatch, WaitReason};
+use model::queue::{Move, Queue, QueueEntry, QueuePlace, QueuedBatch, QueuedPrompt, WaitReason};
 use model::time::Timestamp;
 use store::jobs::queue::QueuedMessage;
 
@@ -51,6 +51,48 @@ impl Jobs {
             id: summary.id,
         });
         Ok(batches.collect())
+    }
+
+    /// The place of a prompt that would be queued now: a follow-up, or the first one of a job.
+    pub async fn place_of_new(
+        &self,
+        project: &ProjectId,
+        is_follow_up: bool,
+    ) -> Result<QueuePlace, AppError> {
+        let batches_last = self.governor.are_prompts_failing(project).await?;
+        let queued = self.store.queued(project, batches_last, self.clock.now()).await?;
+        let scope = Scope::of_message(project, i64::from(is_follow_up));
+        let counts = self.counts_before(is_follow_up);
+        let is_before = |message: &&QueuedMessage| {
+            is_in_turn(message) && counts(message.position > 0) && !(batches_last && message.batch.is_some())
+        };
+        let before = queued.iter().filter(is_before).count();
+        let (_, times) = self.governor.queue_forecast(&scope, before + 1).await?;
+        Ok(QueuePlace { before, expected_at: times.last().copied() })
+    }
+
+    /// The queued prompts of a job, with their places.
+    pub async fn queued_prompts(
+        &self,
+        project: &ProjectId,
+        job: &JobId,
+    ) -> Result<Vec<QueuedPrompt>, AppError> {
+        let waiting = self.queue(project).await?.waiting;
+        let place = |(index, entry): (usize, &QueueEntry)| {
+            let counts = self.counts_before(entry.position > 0);
+            let earlier = waiting[..index].iter();
+            let before =
+                earlier.filter(|other| other.is_next_in_turn() && counts(other.position > 0)).count();
+            let place = QueuePlace { before, expected_at: entry.expected_at };
+            QueuedPrompt { message: entry.message.clone(), position: entry.position, place }
+        };
+        Ok(waiting.iter().enumerate().filter(|(_, entry)| entry.job == *job).map(place).collect())
+    }
+
+    /// Which queued prompts, follow-ups or first ones, are sent before a prompt: with a shared limit, follow-ups come after the first ones.
+    fn counts_before(&self, is_follow_up: bool) -> impl Fn(bool) -> bool {
+        let is_shared = self.governor.is_limit_shared();
+        move |other_is_follow_up| other_is_follow_up == is_follow_up || (is_follow_up && is_shared)
     }
 
     /// Moves a prompt in its queue.
@@ -136,7 +178,7 @@ impl Jobs {
     }
 
     async fn forecasts(&self, project: &ProjectId, queued: &[QueuedMessage]) -> Result<Forecasts, AppError> {
-        let waits = |message: &&QueuedMessage| message.in_queue && !message.is_on_hold && !message.is_blocked;
+        let waits = |message: &&QueuedMessage| is_in_turn(message);
         let is_follow_up = |message: &&QueuedMessage| message.position > 0;
         let waiting = queued.iter().filter(waits).count();
         let follow_ups = queued.iter().filter(waits).filter(is_follow_up).count();
@@ -157,6 +199,11 @@ impl Jobs {
         let (why, times) = self.governor.queue_forecast(scope, count).await?;
         Ok(Forecast { why, times: times.into_iter() })
     }
+}
+
+/// Whether a prompt waits for its turn only.
+fn is_in_turn(message: &QueuedMessage) -> bool {
+    message.in_queue && !message.is_on_hold && !message.is_blocked
 }
 
 /// Whether the last prompt of a job was cancelled, or its first one: then its follow-ups are rejected.
