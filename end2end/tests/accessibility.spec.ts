@@ -46,7 +46,7 @@ test("batch and its queue are accessible", async ({ serve, visit }) => {
   await page.getByLabel("Prompt template").fill("Check {{page}}");
   await page.getByLabel("Values, one line per job").fill("/a\n/b\n/c");
   await page.getByRole("button", { name: "Preview" }).click();
-  await expect(page.getByRole("list", { name: "Prompts" }).getByRole("listitem")).toHaveCount(3);
+  await expect(page.getByRole("table", { name: "Prompts" }).getByRole("row")).toHaveCount(4);
   await expectAccessible(page);
   await page.getByRole("button", { name: "Start batch for 3 pages" }).click();
   await expect(page.getByText("1 of 3 sent")).toBeVisible();

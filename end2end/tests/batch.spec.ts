@@ -26,11 +26,15 @@ for (const javaScriptEnabled of [true, false]) {
       await values(page).fill('/quickstart, "writers, and ""reviewers"""\n/guides/webhooks, developers');
       await page.getByRole("button", { name: "Preview" }).click();
       await expect(page).toHaveURL(new RegExp(`/p/${PROJECT}/batches/`));
-      const texts = page.getByRole("list", { name: "Prompts" }).getByRole("listitem");
+      const texts = page.getByRole("table", { name: "Prompts" }).locator("[data-label=Prompt]");
       await expect(texts).toHaveCount(2);
       await expect(page.getByText(/^Uses 2 of the 1800 calls left this hour\. All are sent at once\./)).toBeVisible();
       await expect(texts.nth(0)).toHaveText('emulator:slow Check /quickstart for writers, and "reviewers"');
       await expect(texts.nth(1)).toContainText("Check /guides/webhooks for developers");
+      const rows = page.getByRole("table", { name: "Prompts" }).getByRole("row");
+      await expect(rows.first().getByRole("columnheader")).toHaveText(["Line", "Page", "Prompt"]);
+      await expect(rows.nth(1).getByRole("cell").first()).toHaveText("1");
+      await expect(rows.nth(1).locator("mark")).toHaveText(["/quickstart", 'writers, and "reviewers"']);
 
       await page.getByRole("link", { name: "Edit" }).click();
       await expect(text(page)).toHaveValue("emulator:slow Check {{page}} for {{reader}}");
@@ -199,7 +203,7 @@ for (const javaScriptEnabled of [true, false]) {
       if (javaScriptEnabled) await interactive(page);
       await values(page).fill('/a\n"/b, c", 4');
       await page.getByRole("button", { name: "Preview" }).click();
-      const texts = page.getByRole("list", { name: "Prompts" }).getByRole("listitem");
+      const texts = page.getByRole("table", { name: "Prompts" }).locator("[data-label=Prompt]");
       await expect(texts).toHaveText(["Check /a for version 3.2", "Check /b, c for version 4"]);
       await expect(page.getByRole("button", { name: "Start batch for 2 pages" })).toBeVisible();
 

@@ -118,7 +118,7 @@ test("long word in a prompt does not widen the preview of a batch at 320 px", as
   await page.getByLabel("Prompt template").fill(`Check {{page}} against https://github.com/acme/docs/blob/main/${"guides/".repeat(12)}retries.md`);
   await page.getByLabel("Values, one line per job").fill("/a");
   await page.getByRole("button", { name: "Preview" }).click();
-  await expect(page.getByRole("list", { name: "Prompts" })).toBeVisible();
+  await expect(page.getByRole("table", { name: "Prompts" })).toBeVisible();
   await expectFitting(page);
 });
 

@@ -1,12 +1,12 @@
 //! Lists of jobs that are not plain: the overview has a person's own failures apart from those of others, the queue counts what a batch has
-//! left, and the list of jobs is limited to days.
+//! left, the list of jobs is limited to days, and the preview of a batch marks its values.
 
 use std::time::Duration;
 
 use serde_json::Value;
 use wiremock::{Request, ResponseTemplate};
 
-use crate::helpers::{Browser, New, TestApp, detached_job, json, remote_job, until};
+use crate::helpers::{Archive, Browser, New, TestApp, detached_job, json, remote_job, until};
 use crate::queue::per_hour;
 
 const DOCS: [(&str, &str); 1] = [("project", "docs")];
@@ -101,4 +101,25 @@ async fn list_of_jobs_is_limited_to_days() {
     let archived = [("project", "docs"), ("matching", "?from=1d"), ("count", "1")];
     olga.post_json("/api/jobs/archive", &archived).await;
     assert_eq!(found("2d", "").await, [&*first]);
+}
+
+#[tokio::test]
+async fn preview_of_a_batch_marks_values_and_unknown_pages() {
+    let app = TestApp::start().await;
+    let olga = app.operator().await;
+    let batch = async |values: &str| {
+        let id = New::batch("Check <i> {{page}} for {{who}}", values).id(&olga).await;
+        // Without the markers of Leptos.
+        olga.get(&format!("/p/docs/batches/{id}")).await.text.replace("<!>", "")
+    };
+    let values = "page,who\n/quickstart/,you\n/quickstrat,&co";
+    let page = batch(values).await;
+    assert!(!page.contains("Unknown page"), "there is no list of known pages");
+    Archive::of(&app).await.add_pages(&["/quickstart"]).await;
+    let page = batch(&format!("{values}2")).await;
+    let (known, unknown) = page.split_once("<mark>/quickstrat</mark>").unwrap();
+    assert!(known.contains("Check &lt;i&gt; <mark>/quickstart/</mark> for <mark>you</mark>"), "{known}");
+    assert!(unknown.contains("<mark>&amp;co2</mark>"), "{unknown}");
+    assert_eq!(page.matches(">Unknown page<").count(), 1);
+    assert!(page.contains("1 page is not in the list of known pages."));
 }

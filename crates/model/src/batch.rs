@@ -1,6 +1,7 @@
 //! A batch: a prompt template and a list of values that become many prompts, all or none. Pure.
 
 mod items;
+mod preview;
 mod progress;
 mod values;
 
@@ -20,6 +21,7 @@ use crate::title;
 use crate::unfilled::{self, NAMED};
 
 pub use self::items::{Item, ItemError, Items};
+pub use self::preview::{PreviewLine, preview_lines};
 pub use self::progress::{Part, Progress};
 use self::values::Record;
 pub use self::values::quoted;
@@ -66,6 +68,9 @@ pub struct Batch {
     /// Each prompt in the order of the lines, truncated; empty once the batch was started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub preview: Vec<String>,
+    /// The lines of `preview`, for the page.
+    #[serde(skip)]
+    pub lines: Vec<PreviewLine>,
     /// Possible unfilled placeholders in the prompts of the preview; at most three.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unfilled: Vec<String>,

@@ -7,6 +7,7 @@
 mod slots;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 pub use slots::Slots;
 
@@ -180,6 +181,25 @@ impl<'a> Parsed<'a> {
         let mut characters = self.texts(values).flat_map(str::chars);
         let beginning = characters.by_ref().take(most).collect();
         (beginning, characters.next().is_none())
+    }
+
+    /// Where the values are in the first `length` bytes of [`Self::filled`].
+    pub fn values_within(&self, values: &[&str], length: usize) -> Vec<Range<usize>> {
+        let (mut ranges, mut at) = (Vec::new(), 0);
+        for part in &self.parts {
+            let (bytes, is_value) = match part {
+                Part::Text(text) => (text.len(), false),
+                Part::Value(index) => (values[*index].len(), true),
+            };
+            if at >= length {
+                break;
+            }
+            if is_value {
+                ranges.push(at..(at + bytes).min(length));
+            }
+            at += bytes;
+        }
+        ranges
     }
 
     fn texts<'t>(&'t self, values: &'t [&'t str]) -> impl Iterator<Item = &'t str> {

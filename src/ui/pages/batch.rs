@@ -1,5 +1,7 @@
 //! `/p/{project}/batches/{batch}`: each prompt before a batch is started, and its progress afterwards.
 
+use std::ops::Range;
+
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
@@ -10,21 +12,23 @@ use crate::ui::components::cost;
 use crate::ui::components::form::{Hidden, confirm, post_form, submit_button};
 use crate::ui::components::notice::{Tone, notice};
 use crate::ui::components::page_room::{Room, beginning, escaped_len};
+use crate::ui::components::table::table;
 use crate::ui::components::time::{ago, ahead};
 use crate::ui::pages::job_row::{job_row, row_end};
 use crate::ui::pages::outcome::outcome_of;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::request::{self, page};
 use api::batches::{CancelBatch, RenameBatch, RetryFailed, StartBatch, batch};
-use model::batch::{self, Batch, NAME_MAX_CHARS};
+use model::batch::{self, Batch, NAME_MAX_CHARS, PreviewLine};
 use model::budget::Meter;
 use model::job::Job;
 use model::links;
 use model::time::Timestamp;
 use model::unfilled::warning;
 
-/// The element of a prompt in the preview.
-const PROMPT: usize = 64;
+/// The elements of a prompt in the preview, and of a value in it.
+const PROMPT: usize = 256;
+const VALUE: usize = 32;
 
 /// The shown part of a prompt for which the page has no room.
 const START: usize = 128;
@@ -104,23 +108,66 @@ fn preview(batch: Batch, may_start: bool, starts: Option<Meter>) -> AnyView {
         let actions = view! { {submit_button(start)} <a class="button" href=edit>"Edit"</a> };
         post_form("send", StartBatch::PATH, hidden(&batch), actions)
     });
-    let mut room = Room::of_page();
-    let shown = |text: String| match room.take(escaped_len(&text) + PROMPT) {
-        true => text,
-        false => format!("{}…", beginning(&text, START)),
-    };
-    let prompts = batch.preview.into_iter().map(shown);
-    let prompts =
-        prompts.map(|text| view! { <li class="message-text message-source" dir="auto">{text}</li> });
+    let unknown = batch.lines.iter().filter(|line| line.is_unknown).count() as u64;
+    let unknown = (unknown > 0).then(|| {
+        let text = match unknown {
+            1 => "1 page is not in the list of known pages. Check its path, unless it is new.".to_owned(),
+            _ => format!(
+                "{unknown} pages are not in the list of known pages. Check their paths, unless they are new."
+            ),
+        };
+        notice(Tone::Warning, view! { <p>{text}</p> })
+    });
+    let prompts = prompts(batch.preview, &batch.lines);
     view! {
         {unfilled}
+        {unknown}
         {changed}
         <p>{cost} " " {end}</p>
         <p>"These are the prompts, one per job:"</p>
         {confirm}
-        <ol class="previews" aria-label="Prompts">{prompts.collect_view()}</ol>
+        <div class="previews">{prompts}</div>
     }
     .into_any()
+}
+
+/// The table of prompts, each with its line of the list and its page.
+fn prompts(texts: Vec<String>, lines: &[PreviewLine]) -> AnyView {
+    let has_pages = lines.iter().any(|line| line.page.is_some());
+    let heads: &[&'static str] = if has_pages { &["Line", "Page", "Prompt"] } else { &["Line", "Prompt"] };
+    let mut room = Room::of_page();
+    let rows = texts.into_iter().zip(lines).map(|(text, line)| {
+        let size = escaped_len(&text) + PROMPT + line.values.len() * VALUE;
+        let size = size + line.page.as_deref().map_or(0, escaped_len);
+        let (text, values) = match room.take(size) {
+            true => (text, line.values.as_slice()),
+            false => (format!("{}…", beginning(&text, START)), [].as_slice()),
+        };
+        let page = line.page.as_ref().map(|page| {
+            let page = beginning(page, START).to_owned();
+            let unknown = line.is_unknown.then(|| view! { " " <span class="stale">"Unknown page"</span> });
+            view! { <td data-label="Page"><span><bdi>{page}</bdi> {unknown}</span></td> }
+        });
+        view! {
+            <tr>
+                <td data-label="Line">{line.number.to_string()}</td>
+                {page}
+                <td data-label="Prompt"><span class="message-source" dir="auto">{with_values(&text, values)}</span></td>
+            </tr>
+        }
+    });
+    table("Prompts", heads, rows.collect_view())
+}
+
+/// The text of a prompt with its values marked.
+fn with_values(text: &str, values: &[Range<usize>]) -> AnyView {
+    let (mut pieces, mut rest, mut at) = (Vec::new(), text, 0);
+    for range in values {
+        let (Some(before), Some(value)) = (text.get(at..range.start), text.get(range.clone())) else { break };
+        pieces.push(view! { {before.to_owned()} <mark>{value.to_owned()}</mark> });
+        (at, rest) = (range.end, &text[range.end..]);
+    }
+    view! { {pieces} {rest.to_owned()} }.into_any()
 }
 
 /// How many pages the warning about open pull requests names.

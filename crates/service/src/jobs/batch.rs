@@ -1,6 +1,7 @@
 //! Batches: prepared, previewed, started once, sent through the queue.
 
 mod list;
+mod preview;
 pub mod results;
 pub mod script;
 mod template;
@@ -182,6 +183,7 @@ impl Jobs {
                     .await?
             }
         };
+        let lines = if is_started { Vec::new() } else { self.preview_lines(&prepared).await? };
         let JobsOfBatch { jobs, retries } = self.store.jobs_of_batch(&prepared.id).await?;
         let in_batch = retries.iter().filter(|(_, batch)| batch.as_ref() == Some(&prepared.id));
         let retried: Vec<_> = in_batch.map(|(job, _)| job.clone()).collect();
@@ -211,6 +213,7 @@ impl Jobs {
             usual_millis,
             total: total as u32,
             preview,
+            lines,
             unfilled,
             changed_pages,
             jobs,
@@ -347,6 +350,7 @@ fn as_started(prepared: PreparedBatch, jobs: usize, now: Timestamp) -> Batch {
         expected_end: None,
         usual_millis: None,
         preview: Vec::new(),
+        lines: Vec::new(),
         unfilled: Vec::new(),
         changed_pages: Vec::new(),
         jobs: Vec::new(),
