@@ -95,6 +95,24 @@ async fn pages_of_another_project_are_not_detected() {
 }
 
 #[tokio::test]
+async fn pages_in_no_list_of_known_pages_get_a_hint() {
+    let app = TestApp::start().await;
+    let operator = app.operator().await;
+    let unknown = async |paths: &str| {
+        operator.post_json("/api/jobs/unknown-pages", &[("project", "docs"), ("paths", paths)]).await
+    };
+    let form = async |path: &str| operator.get(&format!("/p/docs/jobs/new?path={path}")).await.text;
+    let hint = "Not in the list of known pages: /guides/serach.";
+    assert_eq!(unknown("/guides/serach").await, json!([]), "there is no list to compare with");
+    assert!(!form("/guides/serach").await.contains(hint));
+    Archive::of(&app).await.add_pages(&["/guides/search", "/Faq/"]).await;
+    assert_eq!(unknown("/guides/serach, /GUIDES/search/, /faq").await, json!(["/guides/serach"]));
+    assert_eq!(unknown(&format!("/{}", "x".repeat(600))).await, json!([]), "it is refused with the form");
+    assert!(form("/guides/serach").await.contains(hint));
+    assert!(!form("/guides/search").await.contains("Not in the list"));
+}
+
+#[tokio::test]
 async fn page_of_a_job_is_removed_and_added_again() {
     let app = TestApp::start().await;
     app.upstream.accepts_jobs().await;

@@ -194,7 +194,8 @@ async fn form_similar_to_a_job_is_returned_once_for_confirmation() {
     for part in ["Nothing was sent: a similar job", "Similar jobs", &link, "otto", &prompt] {
         assert!(page.contains(part), "{part} is not on the page");
     }
-    assert!(!page.contains("name=\"similar\""), "it would need another confirmation");
+    assert!(!page.contains("name=\"similar\" value=\"ask\""), "it would need another confirmation");
+    assert!(page.contains("Start another"), "the confirmation has no button of its own");
 
     // The refused intent was never used: it may be submitted again, and so may the one of the new page.
     let started = submitted(&app, &operator, &prompt, &sent, false).await;
@@ -220,13 +221,35 @@ async fn double_submitted_form_is_not_similar_to_itself() {
 }
 
 #[tokio::test]
+async fn script_of_the_form_asks_about_the_same_text_in_progress_only() {
+    let app = TestApp::start().await;
+    obedient(&app).await;
+    let operator = app.operator().await;
+    Archive::of(&app).await.add_pages(&["/a"]).await;
+    operator.created(&format!("{TEXT} in /a")).await;
+    let create = async |prompt: &str, sent: &str, similar: &str| {
+        let pairs = [("project", "docs"), ("prompt", prompt), ("intent", sent), ("similar", similar)];
+        operator.post("/api/jobs/create", &pairs).await
+    };
+    let (same, page) = (intent(), intent());
+    let message = create(TEXT, &same, "ask").await.refused(409, "similar_job");
+    assert!(message.contains("a similar job is running"), "{message}");
+    create(TEXT, &same, "ask").await.refused(409, "similar_job");
+    assert_eq!(app.upstream.posts().await.len(), 1);
+    assert_eq!(create("Sort the glossary of /a", &page, "ask").await.status, 200, "only the page is shared");
+    let confirmed = create(TEXT, &same, "on").await.json();
+    assert_eq!(confirmed["state"], "active");
+    assert_eq!(create(TEXT, &same, "ask").await.json()["id"], confirmed["id"], "it was answered before");
+}
+
+#[tokio::test]
 async fn script_requests_need_no_confirmation_of_similar_jobs() {
     let app = TestApp::start().await;
     obedient(&app).await;
     let operator = app.operator().await;
     operator.created(TEXT).await;
     let (first, second) = (intent(), intent());
-    let pairs = [("project", "docs"), ("prompt", TEXT), ("intent", first.as_str()), ("similar", "ask")];
+    let pairs = [("project", "docs"), ("prompt", TEXT), ("intent", first.as_str())];
     assert_eq!(operator.post("/api/jobs/create", &pairs).await.json()["state"], "active");
     // A plain form without the field may come from a program.
     assert!(!submitted(&app, &operator, TEXT, &second, false).await.contains("new"));

@@ -11,7 +11,7 @@ use model::error::AppError;
 #[cfg(feature = "ssr")]
 use model::headers::{REVISION_HEADER, UNREAD_HEADER};
 #[cfg(feature = "ssr")]
-use model::id::{InvalidId, JobId, TemplateId, optional};
+use model::id::{IntentId, InvalidId, JobId, TemplateId, optional};
 #[cfg(feature = "ssr")]
 use model::job::ShownFollowUps;
 use model::job::{BulkResult, Job, JobBadge, JobForm};
@@ -29,7 +29,7 @@ use service::jobs::drafts::TypedForm;
 #[cfg(feature = "ssr")]
 use service::jobs::find::{BADGES_MAX, job_ids};
 #[cfg(feature = "ssr")]
-use service::jobs::intent::Submission;
+use service::jobs::intent::{SimilarWarning, Submission};
 #[cfg(feature = "ssr")]
 use service::jobs::resolve::{DecidedPrompt, Decision, Outcome};
 #[cfg(feature = "ssr")]
@@ -52,8 +52,10 @@ pub const JOBS_ABOUT_A_PAGE: usize = 50;
 
 /// Starts a job. The same `intent` returns the first response again and sends nothing. `paths`: the documentation pages it is
 /// about, separated by commas or line ends; those mentioned in the prompt are added. `template_id`: the template it came from.
-/// `retry_of`: the id of the job that it runs again. `queue` (`on`): if the hourly budget is spent, the prompt is queued.
-/// `similar` (`ask`): if there are similar jobs, a plain form is returned once, with nothing sent. `unfilled` (`ask`): a prompt
+/// `retry_of`: the id of the job that it runs again. `queue` (`on`): if the hourly budget is spent, the prompt is queued; with `first` (`on`), before
+/// all others.
+/// `similar` (`ask`): a prompt with nearly the same text as one in progress is refused with 409 `similar_job`, and a plain form is returned once if there
+/// are any similar jobs. The same if a job was started from `draft`: the intent of the form that began the draft. `unfilled` (`ask`): a prompt
 /// with an unfilled `{{…}}` is refused with 409 `unfilled_placeholder`, unless `anyway` is `on`. Without the field it is sent
 /// unchanged. `form` and `base` identify the draft, as for [`save_draft`]: it is removed, unless another form saved it since.
 #[server(prefix = "/api", endpoint = "jobs/create")]
@@ -65,27 +67,35 @@ pub async fn create_job(
     template_id: Option<String>,
     retry_of: Option<String>,
     queue: Option<String>,
+    first: Option<String>,
     similar: Option<String>,
     unfilled: Option<String>,
     anyway: Option<String>,
     form: Option<String>,
     base: Option<i64>,
+    draft: Option<String>,
 ) -> Result<Job, AppError> {
     let (caller, state) = guard::of::<CreateJob>()?;
     let project = caller.project(&project)?;
     let of = form_of(None, form.as_deref())?;
     let text = Prompt::parse(&prompt, state.jobs.prompt_max());
     let (paths, template) = (paths.unwrap_or_default(), template_id.unwrap_or_default());
-    let form = TypedForm::new(project, of, Draft { text: prompt, paths, template, intent }, base);
+    let origin = draft.unwrap_or_default();
+    let form = TypedForm::new(project, of, Draft { text: prompt, paths, template, intent, origin }, base);
+    let asks = similar.as_deref() == Some("ask");
     let parsed = text.map_err(AppError::from).and_then(|text| {
         let pages = state.jobs.written_pages(&form.project, &form.draft.paths)?;
-        new_job(&form, text, pages, retry_of.as_deref())
+        new_job(&form, text, pages, retry_of.as_deref(), asks)
     });
     let parsed = parsed.map(|intent| Submission {
         intent,
         queue: is_on(queue.as_deref()),
-        // Only a page can show this warning.
-        warns_if_similar: similar.as_deref() == Some("ask") && forms::is_plain(),
+        first: is_on(first.as_deref()),
+        similar: match asks {
+            false => SimilarWarning::None,
+            true if forms::is_plain() => SimilarWarning::All,
+            true => SimilarWarning::InProgress,
+        },
         warns_if_unfilled: warns_if_unfilled(unfilled.as_deref(), anyway.as_deref()),
     });
     Ok(answer(state.jobs.submit_form(&caller, &form, parsed).await?))
@@ -111,7 +121,8 @@ pub async fn send_follow_up(
         Ok(Submission {
             intent: NewIntent::follow_up(project.clone(), job.clone(), intent.parse()?, text),
             queue: is_on(queue.as_deref()),
-            warns_if_similar: false,
+            first: false,
+            similar: SimilarWarning::None,
             warns_if_unfilled: warns_if_unfilled(unfilled.as_deref(), anyway.as_deref()),
         })
     });
@@ -318,7 +329,7 @@ pub async fn job_form(
 /// Saves the caller's draft for a form, replacing the previous one; an empty `text` deletes it. With the form's `intent`,
 /// nothing is saved if that intent was sent. `base`: when the version that the form shows was saved, in milliseconds since
 /// 1970; 0 for none. With it, a version that another form saved since is returned as `changed` and not replaced. `before` is an
-/// earlier intent of this form.
+/// earlier intent of this form, `draft` that of the form that began the draft.
 #[server(prefix = "/api", endpoint = "jobs/draft")]
 pub async fn save_draft(
     project: String,
@@ -330,14 +341,17 @@ pub async fn save_draft(
     intent: Option<String>,
     base: Option<i64>,
     before: Option<String>,
+    draft: Option<String>,
 ) -> Result<SavedDraft, AppError> {
     let (caller, state) = guard::of::<SaveDraft>()?;
     let project = caller.project(&project)?;
     let of = form_of(job.as_deref(), form.as_deref())?;
     let (by, before) = (optional(intent.as_deref())?, optional(before.as_deref())?);
+    let origin: Option<IntentId> = optional(draft.as_deref())?;
     let template: Option<TemplateId> = optional(template_id.as_deref())?;
     let (paths, template) = (paths.unwrap_or_default(), template.map(String::from).unwrap_or_default());
-    let draft = Draft { text, paths, template, intent: intent.unwrap_or_default() };
+    let origin = origin.map(String::from).unwrap_or_default();
+    let draft = Draft { text, paths, template, intent: intent.unwrap_or_default(), origin };
     let form = TypedForm::new(project, of, draft, base);
     state.jobs.save_draft(&caller, &form, by.as_ref(), before.as_ref()).await
 }
@@ -361,19 +375,21 @@ pub async fn similar_jobs(
     }
 }
 
-/// The prompt of a form for a new job. `retry_of` may be empty.
+/// The prompt of a form for a new job. `retry_of` may be empty. `is_of_draft`: whether it is the only one of the form's draft.
 #[cfg(feature = "ssr")]
 fn new_job(
     form: &TypedForm,
     prompt: Prompt,
     pages: Pages,
     retry_of: Option<&str>,
+    is_of_draft: bool,
 ) -> Result<NewIntent, AppError> {
-    let Draft { intent, template, .. } = &form.draft;
+    let Draft { intent, template, origin, .. } = &form.draft;
     let new = NewIntent::new_job(form.project.clone(), intent.parse()?, prompt);
     let (template, retry_of) = (optional(Some(template))?, optional(retry_of)?);
     let subject = Subject::NewJob { template, retry_of, tags: Vec::new() };
-    Ok(NewIntent { pages, subject, ..new })
+    let draft = if is_of_draft { optional(Some(origin))? } else { None };
+    Ok(NewIntent { pages, subject, draft, ..new })
 }
 
 /// What a form is for: the job to follow up, or else a new job, with the key of a prefilled form. Both may be empty.

@@ -23,6 +23,9 @@ pub struct DraftVersion {
     /// The id of the template it came from; empty without one.
     pub template: String,
     pub saved_at: Timestamp,
+    /// The intent of the form that began it; empty without one. Only for the server.
+    #[serde(skip)]
+    pub origin: String,
 }
 
 /// A draft of another form for a new job, in a list.

@@ -63,7 +63,7 @@ impl AppError {
     }
 
     /// The message about a similar job, used by the server and by the page shown again without JavaScript.
-    pub const SIMILAR_JOB: &'static str = "Nothing was sent: a similar job is running or finished recently. Send it again to start yours anyway.";
+    pub const SIMILAR_JOB: &'static str = "Nothing was sent: a similar job is running or finished recently. Choose “Start another” to start yours anyway.";
 
     pub fn bad_input(message: impl fmt::Display) -> Self {
         Self::new(ErrorCode::BadInput, message.to_string())

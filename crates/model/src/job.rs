@@ -202,6 +202,8 @@ pub struct JobForm {
     pub draft_template: String,
     /// When the server received the draft.
     pub draft_saved_at: Option<Timestamp>,
+    /// The intent of the form that began the draft: that of this form without a draft. All forms with the draft start one job.
+    pub draft_origin: String,
     /// This person's drafts of other forms for a new job, the newest first; empty for a follow-up.
     pub other_drafts: Vec<OtherDraft>,
     /// The maximum length of a prompt, in characters.

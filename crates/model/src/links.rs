@@ -223,10 +223,10 @@ pub fn new_job_from(project: &str, job: &str) -> String {
     with_query(&format!("/p/{project}/jobs/new"), &[("from", job)])
 }
 
-/// The first path of a project's page in `sentence`.
-pub fn named_in(sentence: &str) -> Option<&str> {
-    let mut words = sentence.split_whitespace().map(|word| word.trim_end_matches(['.', ',', ':']));
-    words.find(|word| word.starts_with("/p/"))
+/// A sentence that ends with the path of a project's page after a colon: the text before, and the path.
+pub fn named_in(sentence: &str) -> Option<(&str, &str)> {
+    let (text, path) = sentence.trim_end_matches('.').rsplit_once(": ")?;
+    path.starts_with("/p/").then_some((text, path))
 }
 
 /// Sign-in that redirects to `next` afterwards.
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn path_of_a_page_is_found_in_a_sentence() {
-        assert_eq!(named_in("It is here: /p/docs/jobs/1."), Some("/p/docs/jobs/1"));
+        assert_eq!(named_in("It is here: /p/docs/jobs/1."), Some(("It is here", "/p/docs/jobs/1")));
         assert_eq!(named_in("See https://x.example/p/docs."), None);
     }
 

@@ -5,8 +5,8 @@ use leptos::prelude::*;
 use crate::ui::components::icon::{self, icon};
 use model::links;
 
-/// The label of the link to the page whose path is in a sentence.
-pub const NAMED_PAGE: &str = "View it";
+/// The label of the link to the job whose path is in a sentence.
+const NAMED_JOB: &str = "View the job";
 
 /// The severity of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,11 +30,12 @@ pub fn notice<C: IntoView>(tone: Tone, content: C) -> impl IntoView + use<C> {
     view! { <div class=class role=role>{icon(outline)} <div>{content.into_view()}</div></div> }
 }
 
-/// The error of a form, with a link to the page whose path is in the sentence; `None` without an error.
+/// The error of a form, with a link instead of the path of a job at its end; `None` without an error.
 pub fn problem(sentence: Option<String>) -> Option<impl IntoView + use<>> {
     sentence.map(|sentence| {
-        let page = links::named_in(&sentence).map(str::to_owned);
-        let link = page.map(|page| view! { <a class="button" href=page>{NAMED_PAGE}</a> });
-        notice(Tone::Bad, view! { <p>{sentence}</p> {link} })
+        let named = links::named_in(&sentence);
+        let link = named.map(|(_, job)| view! { <a class="button" href=job.to_owned()>{NAMED_JOB}</a> });
+        let text = named.map_or_else(|| sentence.clone(), |(text, _)| [text, "."].concat());
+        notice(Tone::Bad, view! { <p>{text}</p> {link} })
     })
 }

@@ -42,8 +42,9 @@ impl TypedForm {
 
     /// Whether the text is worth saving as a draft, and valid in the database.
     fn may_be_saved(&self) -> bool {
-        let Draft { text, paths, template, intent } = &self.draft;
-        !text.trim().is_empty() && ![text, paths, template, intent].iter().any(|text| text.contains('\0'))
+        let Draft { text, paths, template, intent, origin } = &self.draft;
+        !text.trim().is_empty()
+            && ![text, paths, template, intent, origin].iter().any(|text| text.contains('\0'))
     }
 }
 

@@ -23,7 +23,9 @@ use model::job_query::JobQuery;
 use model::time::Timestamp;
 use store::jobs::changes::{ChangedJobs, LastChange};
 use store::jobs::drafts::{DraftKey, FormOf};
-use store::jobs::list::{JobFilter, JobPlaces, Listed, PAGE_JOBS, PageJobs, PageStart, Sections, Sort};
+use store::jobs::list::{
+    JobFilter, JobPlaces, Listed, PAGE_JOBS, PageJobs, PageStart, Sections, Sort, Whose,
+};
 use store::jobs::seen::Reader;
 
 /// The number of jobs in the overview's sections of running and new jobs.
@@ -377,11 +379,21 @@ impl Jobs {
             FormOf::NewJob(_) => self.store.new_job_drafts(of).await?,
         };
         let draft_saved_at = draft.as_ref().map(|draft| draft.saved_at);
-        let (draft, draft_paths, draft_template) =
-            draft.map(|draft| (draft.text, draft.paths, draft.template)).unwrap_or_default();
+        let (draft, draft_paths, draft_template, origin) =
+            draft.map(|draft| (draft.text, draft.paths, draft.template, draft.origin)).unwrap_or_default();
         let intent = new_intent()?;
+        let draft_origin = if origin.is_empty() { intent.to_string() } else { origin };
         let prompt_max = self.prompt_max();
-        Ok(JobForm { intent, draft, draft_paths, draft_template, draft_saved_at, other_drafts, prompt_max })
+        Ok(JobForm {
+            intent,
+            draft,
+            draft_paths,
+            draft_template,
+            draft_saved_at,
+            draft_origin,
+            other_drafts,
+            prompt_max,
+        })
     }
 }
 

@@ -15,6 +15,9 @@ use clients::upstream::governor::Scope;
 use model::error::{AppError, ErrorCode};
 use model::id::{IntentId, InvalidId, JobId, ProjectId};
 use model::job::{Job, JobState};
+use model::links;
+use model::queue::Move;
+use model::similar::SimilarJob;
 use model::unfilled::{unfilled, warning};
 use store::StoreError;
 use store::jobs::intents::{CommittedPrompt, Intent, NewIntent, Scheduling, Subject};
@@ -30,10 +33,22 @@ pub struct Submission {
     pub intent: NewIntent,
     /// Whether it may be queued if the hourly budget is spent.
     pub queue: bool,
-    /// Whether to warn first if there are similar jobs.
-    pub warns_if_similar: bool,
+    /// Whether it goes to the front of the queue then.
+    pub first: bool,
+    /// Which similar jobs to warn about first. A form with a warning also starts one job only from its draft.
+    pub similar: SimilarWarning,
     /// Whether to warn first if the prompt has an unfilled placeholder.
     pub warns_if_unfilled: bool,
+}
+
+/// Which similar jobs prevent a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SimilarWarning {
+    None,
+    /// Those with nearly the same text that are in progress: the page showed the others.
+    InProgress,
+    /// All.
+    All,
 }
 
 impl Jobs {
@@ -72,12 +87,16 @@ impl Jobs {
         if submission.warns_if_unfilled {
             must_be_filled_in(&intent.prompt)?;
         }
-        if submission.warns_if_similar {
-            self.must_have_no_similar_job(caller, intent).await?;
+        if submission.similar != SimilarWarning::None {
+            self.must_be_first_of_draft(caller, intent).await?;
+            self.must_have_no_similar_job(caller, intent, submission.similar).await?;
         }
         let intent = self.with_mentioned_pages(submission.intent).await?;
         match self.commit_and_send(caller, &intent, submission.queue).await? {
             Some(committed) => {
+                if submission.first {
+                    self.move_to_front(caller, &committed).await;
+                }
                 let message_id = committed.message_id.clone();
                 let job = self.job_after_sending(committed).await;
                 Ok(Submitted { job, message_id, is_replay: false })
@@ -128,6 +147,18 @@ impl Jobs {
         }
     }
 
+    /// Moves a prompt that was just queued to the front. If that fails, it stays at the end of the queue, where people can move it.
+    async fn move_to_front(&self, caller: &Caller, committed: &CommittedPrompt) {
+        let CommittedPrompt { message_id, job } = committed;
+        let moved = async {
+            let message = message_id.parse().map_err(|_| StoreError::Corrupt(message_id.clone()))?;
+            self.store.move_in_queue(caller.authority(), &job.project, &message, Move::First).await
+        };
+        if let Err(error) = moved.await {
+            tracing::warn!(job = %job.id, %error, "a queued prompt could not be moved to the front");
+        }
+    }
+
     /// If the same form was submitted twice at once, this finds the other request's intent.
     async fn result_of_other(&self, caller: &Caller, new: &NewIntent) -> Result<Submitted, AppError> {
         let author_id = &caller.user.id;
@@ -137,8 +168,11 @@ impl Jobs {
             None if self.store.is_removed_intent(author_id, new.intent.as_str()).await? => {
                 Err(if is_of_script(new) { replay::removed() } else { sent_long_ago() })
             }
-            // The job to follow up was rejected meanwhile.
-            None => Err(nothing_to_follow_up()),
+            None => {
+                self.must_be_first_of_draft(caller, new).await?;
+                // The job to follow up was rejected meanwhile.
+                Err(nothing_to_follow_up())
+            }
         }
     }
 
@@ -163,13 +197,35 @@ impl Jobs {
     }
 
     /// Commits nothing if it fails, so that the same intent may be submitted again.
-    async fn must_have_no_similar_job(&self, caller: &Caller, new: &NewIntent) -> Result<(), AppError> {
+    async fn must_have_no_similar_job(
+        &self,
+        caller: &Caller,
+        new: &NewIntent,
+        warning: SimilarWarning,
+    ) -> Result<(), AppError> {
         let permit = caller.query_permit().await?;
         let similar = self.similar(&permit, &new.project, new.prompt.as_str(), new.pages.clone()).await?;
         drop(permit);
+        let prevents = |job: &SimilarJob| warning == SimilarWarning::All || job.is_running_already();
         // After a double click, the similar job may come from the other click.
         let is_committed = self.store.find_intent(&caller.user.id, &new.intent).await?.is_some();
-        if similar.is_empty() || is_committed { Ok(()) } else { Err(similar_job()) }
+        if is_committed || !similar.iter().any(prevents) { Ok(()) } else { Err(similar_job()) }
+    }
+
+    /// Fails if another form with the same draft, such as one in another tab, started a job.
+    async fn must_be_first_of_draft(&self, caller: &Caller, new: &NewIntent) -> Result<(), AppError> {
+        let Some(draft) = &new.draft else { return Ok(()) };
+        match self.store.sent_from(&caller.user.id, draft).await? {
+            // After a double click, it may come from the other click.
+            Some(sent) if sent.intent != new.intent => {
+                let project = new.project.as_str();
+                let ago = ago(self.clock.now().seconds_since(sent.at));
+                let job = links::job(project, sent.job.as_str());
+                let text = format!("This draft was started {ago} ago: {job}.");
+                Err(AppError::new(ErrorCode::SimilarJob, text))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The result for an intent, after its delivery.
@@ -268,6 +324,17 @@ pub(super) fn new_intent() -> Result<IntentId, InvalidId> {
     uuid::Uuid::new_v4().to_string().parse()
 }
 
+/// A duration in its largest unit: `5 seconds`.
+fn ago(seconds: i64) -> String {
+    let (number, unit) = match seconds.max(1) {
+        seconds @ ..60 => (seconds, "second"),
+        seconds @ 60..3_600 => (seconds / 60, "minute"),
+        seconds @ 3_600..86_400 => (seconds / 3_600, "hour"),
+        seconds => (seconds / 86_400, "day"),
+    };
+    format!("{number} {unit}{}", if number == 1 { "" } else { "s" })
+}
+
 fn nothing_to_follow_up() -> AppError {
     AppError::conflict("This job was not started, so there is nothing to follow up. Start a new one instead.")
 }
@@ -312,4 +379,17 @@ pub(super) fn committed_already(error: StoreError) -> AppError {
         error => error.into(),
     };
     AppError { message: message.to_owned(), ..error }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ago;
+
+    #[test]
+    fn age_of_a_started_draft_has_one_unit() {
+        assert_eq!(
+            [0, 5, 119, 7_200, 90_000].map(ago),
+            ["1 second", "5 seconds", "1 minute", "2 hours", "1 day"]
+        );
+    }
 }

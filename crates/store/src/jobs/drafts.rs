@@ -27,6 +27,8 @@ pub struct Draft {
     pub template: String,
     /// The intent of the form that saves it; empty without one.
     pub intent: String,
+    /// The intent of the form that began it, whichever saves it; empty without one.
+    pub origin: String,
 }
 
 /// The form of a draft.
@@ -91,8 +93,8 @@ impl Store {
         let (any, base, intents) = replaces.bound();
         let now = by.now();
         let stored = sqlx::query(
-            "INSERT INTO drafts (user_id, project, subject, text, paths, template_id, updated_at, intent)
-             SELECT $1, $2, $3, $4, $5, $6, $7, $8
+            "INSERT INTO drafts (user_id, project, subject, text, paths, template_id, updated_at, intent, origin)
+             SELECT $1, $2, $3, $4, $5, $6, $7, $8, $14
              WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.author_id = $1 AND m.intent = $9)
              ON CONFLICT (user_id, project, subject)
              DO UPDATE SET text = excluded.text, paths = excluded.paths, template_id = excluded.template_id,
@@ -116,6 +118,7 @@ impl Store {
         .bind(base)
         .bind(intents[0])
         .bind(intents[1])
+        .bind(&draft.origin)
         .fetch_optional(self.write(by).statement())
         .await?;
         sqlx::query(
@@ -133,7 +136,7 @@ impl Store {
 
     pub async fn draft(&self, of: DraftKey<'_>) -> Result<Option<DraftVersion>, StoreError> {
         let row = sqlx::query(
-            "SELECT text, paths, template_id, updated_at FROM drafts WHERE user_id = $1 AND project = $2 AND subject = $3",
+            "SELECT text, paths, template_id, updated_at, origin FROM drafts WHERE user_id = $1 AND project = $2 AND subject = $3",
         )
         .bind(of.user_id)
         .bind(of.project.as_str())
@@ -151,7 +154,7 @@ impl Store {
         // The subjects of prefilled forms: '0' follows '/'. A list has the first 200 characters of a text.
         let rows = sqlx::query(
             "SELECT subject, CASE WHEN subject = $3 THEN text ELSE SUBSTR(text, 1, 200) END AS text, paths, template_id,
-                 updated_at
+                 updated_at, origin
              FROM drafts WHERE user_id = $1 AND project = $2
                  AND (subject = '' OR subject = $3 OR (subject > 'new/' AND subject < 'new0'))
              ORDER BY updated_at DESC, subject LIMIT $4",
@@ -169,7 +172,7 @@ impl Store {
                 own = Some(version);
                 continue;
             }
-            let DraftVersion { text: excerpt, paths, template, saved_at } = version;
+            let DraftVersion { text: excerpt, paths, template, saved_at, .. } = version;
             let form = subject.strip_prefix(PREFILLED).and_then(|form| form.parse().ok());
             others.push(OtherDraft { form, excerpt, paths, template, saved_at });
         }
@@ -206,5 +209,5 @@ impl Store {
 fn version(row: &AnyRow) -> Result<DraftVersion, StoreError> {
     let (text, paths) = (row.try_get("text")?, row.try_get("paths")?);
     let (template, saved_at) = (row.try_get("template_id")?, instant(row, "updated_at")?);
-    Ok(DraftVersion { text, paths, template, saved_at })
+    Ok(DraftVersion { text, paths, template, saved_at, origin: row.try_get("origin")? })
 }

@@ -3,6 +3,7 @@
 mod author;
 mod commit;
 
+use sqlx::any::AnyRow;
 use sqlx::{Any, AssertSqlSafe, Row, Transaction};
 
 use super::lifecycle::{Acceptance, Transition};
@@ -11,9 +12,9 @@ use super::{lifecycle, messages, queue};
 use crate::dialect::select::{bind_projects, sql_placeholders};
 use crate::platform::budget::{self, ScopeLimit};
 use crate::platform::circuits::{Probe, give_probe_back, take_probe_or_pass};
-use crate::{Store, StoreError, word};
+use crate::{Store, StoreError, instant, word};
 use base::work::Work;
-use model::id::IntentId;
+use model::id::{IntentId, JobId};
 use model::job::{DeliveryState, Reason, RemoteJob};
 use model::lifecycle::DeliveryStep;
 use model::time::Timestamp;
@@ -101,6 +102,13 @@ fn counted_call(message_id: &str, claim: i64) -> String {
     format!("{message_id}.{claim}")
 }
 
+/// A prompt that was sent from a draft.
+pub struct SentFromDraft {
+    pub intent: IntentId,
+    pub job: JobId,
+    pub at: Timestamp,
+}
+
 impl Store {
     /// The intent that this author already committed under this id.
     pub async fn find_intent(
@@ -115,6 +123,26 @@ impl Store {
                 .fetch_optional(&self.pool)
                 .await?;
         row.as_ref().map(messages::intent).transpose()
+    }
+
+    /// The prompt of this author that was sent from the draft which the form with the intent `draft` began.
+    pub async fn sent_from(
+        &self,
+        author_id: &str,
+        draft: &IntentId,
+    ) -> Result<Option<SentFromDraft>, StoreError> {
+        let row = sqlx::query(
+            "SELECT intent, job_id, created_at FROM messages WHERE author_id = $1 AND draft = $2",
+        )
+        .bind(author_id)
+        .bind(draft.as_str())
+        .fetch_optional(&self.pool)
+        .await?;
+        let sent = |row: &AnyRow| {
+            let (intent, job) = (word(row, "intent")?, word(row, "job_id")?);
+            Ok(SentFromDraft { intent, job, at: instant(row, "created_at")? })
+        };
+        row.as_ref().map(sent).transpose()
     }
 
     /// Whether a message is being sent or will be sent at once: it is not in the queue, and no earlier message of its job is queued or, as the first

@@ -33,6 +33,8 @@ pub struct NewIntent {
     pub request_hash: Option<String>,
     /// The hash of all that was submitted; `None` for a prompt of a batch.
     pub body_hash: Option<String>,
+    /// The draft that it is the only prompt of, by the intent of the form that began it.
+    pub draft: Option<IntentId>,
 }
 
 /// What a prompt is for.
@@ -61,6 +63,7 @@ impl NewIntent {
             may_queue: true,
             request_hash: None,
             body_hash: None,
+            draft: None,
         }
     }
 
@@ -125,7 +128,8 @@ pub(crate) async fn create_job(
     insert_job(tx, new, DeliveryStep::Commit, None, now).await.map(|(job, _)| job)
 }
 
-/// Commits a prompt and returns its id; `None` if the author's intent exists or existed, or the job does not allow a follow-up.
+/// Commits a prompt and returns its id; `None` if the author's intent exists or existed, another prompt of its draft exists, or the job does not allow a
+/// follow-up.
 pub(crate) async fn commit(
     tx: &mut Transaction<'static, Any>,
     intent: &NewIntent,
@@ -136,11 +140,11 @@ pub(crate) async fn commit(
     let refusing = delivery_states(|state| !state.accepts_follow_ups());
     let last_rank = last_rank();
     let inserted = sqlx::query(AssertSqlSafe(format!(
-        "INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at, in_queue, rank, request_hash, body_hash, may_queue)
-         SELECT $1, $2, $3, $4, $5, $6, '{}', $7, $7, $8, {last_rank}, $9, $10, $11
+        "INSERT INTO messages (id, job_id, position, author_id, intent, prompt, state, created_at, due_at, in_queue, rank, request_hash, body_hash, may_queue, draft)
+         SELECT $1, $2, $3, $4, $5, $6, '{}', $7, $7, $8, {last_rank}, $9, $10, $11, $12
          WHERE NOT EXISTS (SELECT 1 FROM messages WHERE job_id = $2 AND position = 0 AND state IN ({}))
          AND NOT EXISTS (SELECT 1 FROM removed_intents WHERE author_id = $4 AND intent = $5)
-         ON CONFLICT (author_id, intent) DO NOTHING",
+         ON CONFLICT DO NOTHING",
         DeliveryStep::Commit.row().to.as_str(),
         refusing,
     )))
@@ -155,6 +159,7 @@ pub(crate) async fn commit(
     .bind(intent.request_hash.as_deref())
     .bind(intent.body_hash.as_deref())
     .bind(i64::from(intent.may_queue))
+    .bind(intent.draft.as_ref().map(IntentId::as_str))
     .execute(&mut **tx)
     .await?;
     if inserted.rows_affected() == 0 {

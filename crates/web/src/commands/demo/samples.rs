@@ -209,6 +209,7 @@ async fn commit(
         may_queue: true,
         request_hash: None,
         body_hash: None,
+        draft: None,
     };
     let message = store
         .insert_intent((&work.at(at)).into(), &author.actor(""), &new, Scheduling::Immediate, u32::MAX)

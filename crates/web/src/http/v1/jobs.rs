@@ -39,7 +39,7 @@ use model::tag::Tag;
 use model::time::Timestamp;
 use service::jobs::Jobs;
 use service::jobs::find::{FoundJobs, JobsWanted};
-use service::jobs::intent::Submission;
+use service::jobs::intent::{SimilarWarning, Submission};
 use service::jobs::replay::{ScriptRequest, ScriptTemplate};
 use service::jobs::submitted::Submitted;
 use service::response_size::{FREE_MAX_BYTES, Room, json_bytes};
@@ -599,7 +599,8 @@ pub(super) async fn cancel(caller: &TokenCaller, project: &str, job: &str) -> Re
 
 /// Submits a prompt.
 async fn submit(caller: &TokenCaller, intent: NewIntent, queue: bool) -> Result<Submitted, Problem> {
-    let submission = Submission { intent, queue, warns_if_similar: false, warns_if_unfilled: false };
+    let submission =
+        Submission { intent, queue, first: false, similar: SimilarWarning::None, warns_if_unfilled: false };
     Ok(caller.state().jobs.submit(caller.caller(), submission).await?)
 }
 
