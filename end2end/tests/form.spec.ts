@@ -85,17 +85,43 @@ test("text beyond the budget survives; form shows the wait", async ({ serve, vis
   const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "1" } });
   const page = await visit(docket, { storageState: docket.session });
   await open(page, NEW_JOB);
+  const late = await page.context().newPage();
+  await open(late, NEW_JOB);
   await expect(page.getByText("Uses the last call left this hour.")).toBeVisible();
   await prompt(page).fill("The only one");
   await start(page).click();
   await jobOf(page);
   await expect(page.getByRole("region", { name: "Hourly budget" })).toContainText(/1 of 1(?!\d|,)/);
   await open(page, NEW_JOB);
-  await expect(page.getByText(/^All 1 calls of this hour are used; the next one fits in \d+ min\.$/)).toBeVisible();
-  await prompt(page).fill(TEXT);
+  await expect(page.getByText(/^Sent in about (1 h|\d+ min)\.$/)).toBeVisible();
+  await expect(page.getByRole("button", { name: "Add to queue" })).toBeVisible();
+  // In a page that was opened before.
+  await prompt(late).fill(TEXT);
+  await start(late).click();
+  await expect(late.getByRole("alert")).toContainText(/budget|hour/);
+  await expect(prompt(late)).toHaveValue(TEXT);
+  await late.getByRole("button", { name: "Add to queue" }).click();
+  await jobOf(late);
+});
+
+test("form stays busy and shows its text until the job opens", async ({ page }) => {
+  await open(page, NEW_JOB);
+  const text = unique("Explain quotas");
+  await prompt(page).fill(text);
+  const release = await delay(page, /\/jobs\/[0-9a-f-]{36}$/);
+  const created = page.waitForResponse("**/api/jobs/create");
   await start(page).click();
-  await expect(page.getByRole("alert")).toContainText(/budget|hour/);
-  await expect(prompt(page)).toHaveValue(TEXT);
+  await created;
+  const form = page.locator("form[inert]");
+  await expect(form).toHaveCount(1);
+  await expect(form.locator("textarea")).toHaveValue(text);
+  await expect(form.locator("button.button-primary")).toBeDisabled();
+  await expect(form.locator("button.button-primary")).toHaveText("Starting…");
+  release();
+  await jobOf(page);
+  await page.goBack();
+  await expect(prompt(page)).toHaveValue("");
+  await expect(start(page)).toBeEnabled();
 });
 
 test("double click starts one job", async ({ page, api }) => {

@@ -239,19 +239,15 @@ test("values of a template return with undo when another one is chosen", async (
 });
 
 for (const javaScriptEnabled of [true, false]) {
-  test(`prompt is queued by the button beside the box, with JavaScript ${javaScriptEnabled ? "on" : "off"}`, async ({ serve, visit, trouble }) => {
-    if (javaScriptEnabled) trouble.expects(/status of 429/);
+  test(`prompt is queued while the hour is full, with JavaScript ${javaScriptEnabled ? "on" : "off"}`, async ({ serve, visit }) => {
     const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "1" } });
     const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
     await new Api(page.request, docket.url, PROJECT).start("The only one");
     await page.goto(NEW_JOB);
     if (javaScriptEnabled) await interactive(page);
     await prompt(page).fill("One too many");
-    await page.getByRole("button", { name: "Start job" }).click();
-    await expect(page.getByRole("button", { name: "Queue it" })).toBeVisible();
-    const box = page.getByLabel("Send it by itself when there is room");
-    if (await box.isVisible()) await box.check();
-    await page.getByRole("button", { name: "Queue it" }).click();
+    await expect(page.getByRole("button", { name: "Start job" })).toHaveCount(0);
+    await page.getByRole("button", { name: "Add to queue" }).click();
     const job = await jobOf(page);
     await expect(badge(page, job)).toHaveAttribute("data-status", "queued");
   });

@@ -43,6 +43,48 @@ for (const javaScriptEnabled of [true, false]) {
       expect(job.prompt).toContain(path);
     });
 
+    test("Enter in the field for pages starts no job", async ({ page, api }) => {
+      const text = unique("Check the pages");
+      await goTo(page, at("/jobs/new"));
+      let posts = 0;
+      page.on("request", (request) => (posts += request.url().endsWith("/api/jobs/create") ? 1 : 0));
+      await page.getByLabel("Prompt").fill(text);
+      const pages = page.getByLabel("Pages", { exact: true });
+      await pages.pressSequentially("/quickstart");
+      await pages.press("Enter");
+      await expect(pages).toHaveValue(javaScriptEnabled ? "/quickstart, " : "/quickstart");
+      if (javaScriptEnabled) {
+        await pages.pressSequentially("/installation");
+        await pages.press("Enter");
+        await expect(pages).toHaveValue("/quickstart, /installation, ");
+        await pages.press("Enter");
+        await expect(pages, "there is no page to add").toHaveValue("/quickstart, /installation, ");
+        await expect(page).toHaveURL(at("/jobs/new"));
+        expect(posts).toBe(0);
+        await pages.press("Control+Enter");
+      } else {
+        await expect(page).toHaveURL(at("/jobs/new"));
+        expect(posts).toBe(0);
+        await page.getByRole("button", { name: "Start job" }).click();
+      }
+      const { paths } = await api.job(await jobOf(page));
+      expect(paths.toSorted()).toEqual(javaScriptEnabled ? ["/installation", "/quickstart"] : ["/quickstart"]);
+    });
+
+    test("page in no list of known pages gets a hint", async ({ page }) => {
+      const hint = page.getByText("Not in the list of known pages: /guides/serach.");
+      await goTo(page, `${at("/jobs/new")}?path=/guides/serach`);
+      await expect(hint).toBeVisible();
+      if (!javaScriptEnabled) return;
+      const pages = page.getByLabel("Pages", { exact: true });
+      await pages.fill("/quickstart");
+      await pages.blur();
+      await expect(hint).toBeHidden();
+      await pages.fill("/quickstart, /guides/serach");
+      await pages.press("Enter");
+      await expect(hint).toBeVisible();
+    });
+
     test("page with a comma is one page", async ({ page, api }) => {
       // Another page for each, because jobs about the same one are similar.
       const path = `/faq/this,that-${javaScriptEnabled}`;
@@ -69,3 +111,14 @@ for (const javaScriptEnabled of [true, false]) {
     });
   });
 }
+
+test("Ctrl+Enter in the field of a template starts the job", async ({ page, api }) => {
+  const template = unique("Check");
+  await saveTemplate(page, template, "Check {{page}} against the product.");
+  await open(page, at("/templates"));
+  await page.getByRole("link", { name: `Use ${template}`, exact: true }).click();
+  const field = page.getByRole("textbox", { name: "page", exact: true }).or(page.getByRole("combobox", { name: "page", exact: true }));
+  await field.fill("/faq/ctrl-enter");
+  await field.press("Control+Enter");
+  expect((await api.job(await jobOf(page))).paths).toEqual(["/faq/ctrl-enter"]);
+});

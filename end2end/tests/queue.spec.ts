@@ -24,12 +24,12 @@ for (const javaScriptEnabled of [true, false]) {
       if (javaScriptEnabled) trouble.expects(/status of 429.*jobs\/create/);
       const docket = await serve({ environment: { DOCKET_AGENT_PER_HOUR: "1" } });
       const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
-      await spend(page, docket);
       await open(page, at("/jobs/new"));
+      await spend(page, docket);
       await page.getByLabel("Prompt").fill("One too many,\nin two lines");
       await page.getByRole("button", { name: "Start job" }).click();
       await expect(page.getByRole("alert")).toContainText(/budget|hour/);
-      await page.getByRole("button", { name: "Queue it" }).click();
+      await page.getByRole("button", { name: "Add to queue" }).click();
       const job = await jobOf(page);
       await expect(badge(page, job)).toHaveAttribute("data-status", "queued");
       await page.getByRole("main").getByRole("link", { name: "View the queue" }).click();
@@ -75,8 +75,9 @@ for (const javaScriptEnabled of [true, false]) {
       await spend(page, docket);
       await open(page, at("/jobs/new"));
       await page.getByLabel("Prompt").fill("For later");
-      await page.getByLabel("Send it by itself when there is room").check();
-      await page.getByRole("button", { name: "Start job" }).click();
+      await expect(page.getByText(/^Sent in about (1 h|\d+ min)\.$/)).toBeVisible();
+      await expect(page.getByRole("button", { name: "Send first" })).toHaveCount(0);
+      await page.getByRole("button", { name: "Add to queue" }).click();
       const job = await jobOf(page);
       await expect(badge(page, job)).toHaveAttribute("data-status", "queued");
       // A follow-up of that job is queued behind it.
@@ -85,6 +86,38 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(page.getByRole("list", { name: "Conversation" })).toContainText("And then this");
       await open(page, at("/queue"));
       await expect(rows(page).nth(1)).toContainText("Waiting for the previous prompt of its job");
+    });
+
+    test("form and job show the wait; send first, then cancel", async ({ serve, visit }) => {
+      const docket = await serve(ONE_AN_HOUR);
+      const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
+      const api = await spend(page, docket);
+      for (const prompt of ["First", "Second"]) await api.start(prompt, { queue: "on" });
+      await open(page, at("/jobs/new"));
+      const wait = page.getByText(/^Sent in about (3 h|2 h \d+ min), after 2 others\./);
+      await expect(wait).toBeVisible();
+      await page.getByLabel("Prompt").fill("Third");
+      await page.getByRole("button", { name: "Add to queue" }).click();
+      await jobOf(page);
+      await expect(wait).toBeVisible();
+
+      await open(page, at("/jobs/new"));
+      await page.getByLabel("Prompt").fill("Urgent");
+      await page.getByRole("button", { name: "Send first" }).click();
+      const job = await jobOf(page);
+      await expect(page.getByText(/^Sent in about (1 h|\d+ min)\.$/)).toBeVisible();
+      await expect(page.getByRole("button", { name: "Send first" })).toHaveCount(0);
+      expect((await api.queue()).map(({ prompt }) => prompt)).toEqual(["Urgent", "First", "Second", "Third"]);
+
+      await page.getByText("Cancel…", { exact: true }).click();
+      await page.getByRole("button", { name: "Cancel job" }).click();
+      await expect(page).toHaveURL(at(`/jobs/${job}`));
+      await expect(badge(page, job)).toHaveAttribute("data-status", "cancelled");
+      const [, , third] = await api.queue();
+      await open(page, at(`/jobs/${third?.job}`));
+      await page.getByRole("button", { name: "Send first" }).click();
+      await expect(page.getByText(/^Sent in about (1 h|\d+ min)\.$/)).toBeVisible();
+      expect((await api.queue()).map(({ prompt }) => prompt)).toEqual(["Third", "First", "Second"]);
     });
 
     test("order is changed and a queued prompt is cancelled", async ({ serve, visit }) => {
@@ -219,15 +252,13 @@ async function queued(page: Page, docket: Server): Promise<{ api: Api; job: stri
   await page.goto(`${docket.url}${at("/jobs/new")}`);
   await interactive(page);
   await page.getByLabel("Prompt").fill("Wait for the budget");
-  await page.getByRole("button", { name: "Start job" }).click();
-  await page.getByRole("button", { name: "Queue it" }).click();
+  await page.getByRole("button", { name: "Add to queue" }).click();
   const job = await jobOf(page);
   await interactive(page);
   return { api, job };
 }
 
-test("follow-up that cannot be sent any more stays, to copy", async ({ serve, visit, trouble }) => {
-  trouble.expects(/status of 429/);
+test("follow-up that cannot be sent any more stays, to copy", async ({ serve, visit }) => {
   const docket = await serve(ONE_AN_HOUR);
   const page = await visit(docket, { storageState: docket.session, permissions: ["clipboard-read", "clipboard-write"] });
   const { api } = await queued(page, docket);
@@ -249,8 +280,7 @@ test("follow-up that cannot be sent any more stays, to copy", async ({ serve, vi
   await expect(field).toHaveValue("And then the tables");
 });
 
-test("without a text nothing is left of a follow-up that cannot be sent", async ({ serve, visit, trouble }) => {
-  trouble.expects(/status of 429/);
+test("without a text nothing is left of a follow-up that cannot be sent", async ({ serve, visit }) => {
   const docket = await serve(ONE_AN_HOUR);
   const page = await visit(docket, { storageState: docket.session });
   const { api, job } = await queued(page, docket);

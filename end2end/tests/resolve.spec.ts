@@ -98,7 +98,7 @@ for (const javaScriptEnabled of [true, false]) {
       await page.getByLabel("Id of the job on the platform").fill(upstream);
       await page.getByRole("button", { name: "Import job" }).click();
       await expect(page.getByRole("alert")).toContainText("already has a job with this id");
-      await page.getByRole("link", { name: "View it" }).click();
+      await page.getByRole("link", { name: "View the job" }).click();
       await expect(page).toHaveURL(at(`/jobs/${job}`));
     });
   });

@@ -59,16 +59,14 @@ pub const PICKED_COUNT: Id = Id("picked-count");
 pub const PICKED_NUMBER: Id = Id("picked-number");
 pub const PICKED_PAGE: Id = Id("pick-all");
 
-/// The form for a new job: the fields for its prompt and pages, the element with the pages detected in the prompt, and that with the cost.
+/// The form for a new job: the fields for its prompt and pages, and the elements with the pages detected in the prompt and with the unknown ones of the
+/// field.
 pub const PROMPT_FIELD: Id = Id("prompt");
 pub const PAGES_FIELD: Id = Id("paths");
 pub const DETECTED: Id = Id("detected");
-pub const COST: Id = Id("cost");
-/// Similar jobs, and the place of the confirmation to start another one.
+pub const UNKNOWN_PAGES: Id = Id("unknown-pages");
+/// Similar jobs.
 pub const SIMILAR: Id = Id("similar");
-pub const SIMILAR_CONFIRMATION: Id = Id("similar-asking");
-/// The checkbox to queue a prompt, shown while the budget has no room.
-pub const QUEUE_CHOICE: Id = Id("queue-choice");
 /// The field for a follow-up, and the attribute of a link in a message that copies the message's text into it. Without JavaScript the link leads to a
 /// page with the text in the field.
 pub const FOLLOW_UP_FIELD: Id = Id("follow-up");

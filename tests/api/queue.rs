@@ -620,7 +620,10 @@ async fn queue_works_without_javascript() {
     let form = format!("{}/p/docs/jobs/new", app.origin());
     let refused = New::job("three").submit(&operator, &form).await;
     let page = operator.get(refused.location().trim_start_matches(&app.origin())).await.text;
-    assert!(page.contains("Queue it") && page.contains("name=\"queue\""), "the refused form offers no queue");
+    assert!(
+        page.contains("Add to queue") && page.contains("name=\"queue\""),
+        "the refused form offers no queue"
+    );
     assert!(page.contains("three"));
     let job = queued(&operator, "three").await;
     let list = operator.get("/p/docs/jobs").await.text;

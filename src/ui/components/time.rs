@@ -128,9 +128,14 @@ pub fn wait(at: Timestamp, now: Timestamp) -> Option<String> {
     Some(format!("in {} {name}", (seconds + unit - 1) / unit))
 }
 
-/// The time until `at`, rounded up to minutes: `4 min`.
+/// The time until `at`, rounded up to minutes: `4 min`, `1 h 45 min`.
 pub fn until(at: Timestamp, now: Timestamp) -> String {
-    format!("{} min", ((at.seconds_since(now) + 59) / 60).max(1))
+    let minutes = ((at.seconds_since(now) + 59) / 60).max(1);
+    match (minutes / 60, minutes % 60) {
+        (0, _) => format!("{minutes} min"),
+        (hours, 0) => format!("{hours} h"),
+        (hours, rest) => format!("{hours} h {rest} min"),
+    }
 }
 
 #[cfg(test)]
@@ -199,5 +204,7 @@ mod tests {
         assert_eq!(until(now.plus_seconds(61), now), "2 min");
         assert_eq!(until(now.plus_seconds(1), now), "1 min");
         assert_eq!(until(now, now), "1 min", "less than a minute");
+        assert_eq!(until(now.plus_seconds(3_600), now), "1 h");
+        assert_eq!(until(now.plus_seconds(6_290), now), "1 h 45 min");
     }
 }

@@ -49,7 +49,7 @@ fn submitted(form: PromptForm, event: SubmitEvent) {
     }
     let Some(attempt) = form.attempt(&event) else { return };
     spawn_local(async move {
-        let Some(sent) = attempt.send(PrepareBatch::PATH).await else { return };
+        let Some(sent) = attempt.send(PrepareBatch::PATH, true).await else { return };
         // The pages that were chosen for this batch.
         browser::store_for_tab(&picked::key(&form.project()), "");
         browser::go(&sent.redirect.unwrap_or_default());

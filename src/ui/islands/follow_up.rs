@@ -38,7 +38,7 @@ fn begin(form: PromptForm) -> Handlers {
     form.begin();
     let live = LiveState::here();
     if let Some(live) = &live {
-        PromptForm::update_choice(live, |budgets| budgets.follow_ups);
+        form.follow_budget(live, |budgets| budgets.follow_ups);
     }
     browser::on_window("click", move |event: MouseEvent| again(&event, form));
     Handlers { submit: submitted, click: |_, _| {} }
@@ -48,7 +48,7 @@ fn submitted(form: PromptForm, event: SubmitEvent) {
     let Some(attempt) = form.attempt(&event) else { return };
     let live = LiveState::here();
     spawn_local(async move {
-        let Some(sent) = attempt.send(SendFollowUp::PATH).await else { return };
+        let Some(sent) = attempt.send(SendFollowUp::PATH, false).await else { return };
         let Some(live) = live else { return browser::go(&browser::here()) };
         let job = json::from_str::<Sent>(&sent.text).ok();
         if let Some(state) = job.and_then(|job| job.follow_ups.last().map(|sent| sent.state)) {

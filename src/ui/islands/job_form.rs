@@ -2,6 +2,7 @@
 //! ([`part`]): templates, detected pages, similar jobs and suggestions. Without that part, the form sends what is typed.
 
 mod detect;
+mod pages;
 mod part;
 mod pick;
 mod similar;
@@ -13,16 +14,15 @@ use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{HtmlFormElement, HtmlInputElement, MouseEvent, SubmitEvent};
 
-use crate::ui::components::cost;
+use crate::ui::islands::browser;
 use crate::ui::islands::browser::on_demand::{self, Loading};
 use crate::ui::islands::live::LiveState;
 use crate::ui::islands::prompt_form::{Attempt, FormStart, Handlers, PromptForm, around};
-use crate::ui::islands::{browser, morph};
-use crate::ui::marks::{COST, FILL, FILLING, PICKS, PROMPT_FIELD, REMOVE_TEMPLATE};
+use crate::ui::marks::{FILL, FILLING, PICKS, PROMPT_FIELD, REMOVE_TEMPLATE};
 use api::jobs::CreateJob;
 use model::error::AppError;
 
-pub use detect::detected;
+pub use detect::{detected, unknown};
 
 /// The name of a field for a placeholder begins with this: a field with the name of a property of forms, such as `method`, would hide that property.
 pub const VALUE_PREFIX: &str = "value.";
@@ -45,8 +45,7 @@ pub fn JobForm(start: FormStart, children: Children) -> impl IntoView {
 fn begin(form: PromptForm) -> Handlers {
     form.begin();
     if let Some(live) = LiveState::here() {
-        PromptForm::update_choice(&live, |budgets| budgets.creates);
-        live.on_budgets(|budgets| morph::show(COST.name(), || cost::sentence(budgets.creates)));
+        form.follow_budget(&live, |budgets| budgets.creates);
     }
     browser::effect(move || {
         // A text that was there when the page was opened.
@@ -89,13 +88,7 @@ async fn send(form: PromptForm, attempt: Attempt) {
         None => Some(attempt),
     };
     let Some(attempt) = attempt else { return };
-    let check = form.check.get_value();
-    if let Some(check) = check
-        && !check(attempt.written(), attempt.pressed()).await
-    {
-        return attempt.end(None);
-    }
-    if let Some(sent) = attempt.send(CreateJob::PATH).await {
+    if let Some(sent) = attempt.send(CreateJob::PATH, true).await {
         browser::go(&sent.redirect.unwrap_or_else(browser::here));
     }
 }

@@ -10,10 +10,6 @@ mod notice;
 mod sending;
 mod versions;
 
-use std::future::Future;
-use std::pin::Pin;
-use std::rc::Rc;
-
 use leptos::ev::{FocusEvent, KeyboardEvent};
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
@@ -21,12 +17,11 @@ use leptos::web_sys::{
     Element, Event, HtmlElement, HtmlFormElement, HtmlInputElement, HtmlTextAreaElement, MouseEvent,
     SubmitEvent,
 };
-use send_wrapper::SendWrapper;
 use serde::{Deserialize, Serialize};
 
 use crate::ui::islands::browser::{self, on_demand};
 use crate::ui::islands::live::LiveState;
-use crate::ui::marks::{PAGES_FIELD, QUEUE_CHOICE};
+use crate::ui::marks::PAGES_FIELD;
 use model::budget::{Budgets, Meter};
 use model::error::ErrorCode;
 use model::time::Timestamp;
@@ -36,10 +31,11 @@ pub use notes::DraftNotes;
 pub use notice::other_version_of;
 pub use sending::Attempt;
 
-/// The names of the form's hidden fields: the key of a prefilled form, and when the base version of the text was saved, in
-/// milliseconds.
+/// The names of the form's hidden fields: the key of a prefilled form, when the base version of the text was saved, in
+/// milliseconds, and the intent of the form that began the draft.
 pub const FORM: &str = "form";
 pub const BASE: &str = "base";
+pub const DRAFT: &str = "draft";
 
 /// The form as the server rendered it.
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -50,6 +46,8 @@ pub struct FormStart {
     /// The job of a follow-up; `None` for a new job.
     pub job: Option<String>,
     pub intent: String,
+    /// The intent of the form that began the draft; empty for a text other than of a new job.
+    pub origin: String,
     /// The key of a prefilled form; empty without one.
     pub key: String,
     /// The id of the text's template; empty without one.
@@ -98,10 +96,6 @@ struct Version {
     is_discarded: bool,
 }
 
-/// Decides whether a text may be sent, which the button was pressed for.
-pub type Check =
-    Rc<dyn Fn(Written, Option<HtmlElement>) -> Pin<Box<dyn Future<Output = bool> + 'static>> + 'static>;
-
 /// What happens to events in the form.
 #[derive(Clone, Copy)]
 pub struct Handlers {
@@ -116,6 +110,8 @@ struct Known {
     key: String,
     /// When the base version of the text was saved, in milliseconds; 0 without one.
     base: i64,
+    /// The intent of the form that began the draft: all forms with the draft start one job.
+    origin: String,
     /// The intent under which this tab saved the text before, for example before a reload.
     before: String,
     /// This browser's copy when the page was opened.
@@ -150,7 +146,9 @@ pub struct PromptForm {
     /// Whether the server did not respond when the text was last saved.
     is_unreached: RwSignal<bool>,
     is_pending: RwSignal<bool>,
-    refused: RwSignal<Option<ErrorCode>>,
+    /// Whether the hourly budget is full, so that the prompt is queued.
+    is_full: RwSignal<bool>,
+    pub refused: RwSignal<Option<ErrorCode>>,
     /// The replaced text, for *Undo*.
     replaced: RwSignal<Option<Version>>,
     /// The text that another tab saved in the same draft.
@@ -161,7 +159,8 @@ pub struct PromptForm {
     /// The text that is being sent, if values of a template's fields were applied to it since: they were typed before the part that is loaded on
     /// demand was there.
     pub applied_to: StoredValue<Option<String>>,
-    pub check: StoredValue<Option<SendWrapper<Check>>>,
+    /// Whether the part that is loaded on demand was started for this form.
+    pub has_part: StoredValue<bool>,
     /// A form with another text that is sent with this one.
     beside: StoredValue<Option<PromptForm>>,
 }
@@ -169,9 +168,9 @@ pub struct PromptForm {
 impl PromptForm {
     /// The form with the text in the field with the id `field`.
     pub fn new(start: FormStart, field: &'static str) -> Self {
-        let FormStart { key, template, intent, is_draft, saved_at, refused, .. } = start.clone();
+        let FormStart { key, template, intent, origin, is_draft, saved_at, refused, .. } = start.clone();
         let base = saved_at.filter(|_| is_draft).map_or(0, Timestamp::as_millis);
-        let known = Known { key, base, may_be_on_server: saved_at.is_some(), ..Known::default() };
+        let known = Known { key, base, origin, may_be_on_server: saved_at.is_some(), ..Known::default() };
         let text = || RwSignal::new(String::new());
         Self {
             start: StoredValue::new(start),
@@ -185,13 +184,14 @@ impl PromptForm {
             stored_in: RwSignal::new(if is_draft { StoredIn::OnServer } else { StoredIn::Nowhere }),
             is_unreached: RwSignal::new(false),
             is_pending: RwSignal::new(false),
+            is_full: RwSignal::new(false),
             refused: RwSignal::new(refused),
             replaced: RwSignal::new(None),
             other: RwSignal::new(None),
             known: StoredValue::new(known),
             edits: StoredValue::new(0),
             applied_to: StoredValue::new(None),
-            check: StoredValue::new(None),
+            has_part: StoredValue::new(false),
             beside: StoredValue::new(None),
         }
     }
@@ -220,7 +220,7 @@ impl PromptForm {
             "online" => self.save(),
             "visibilitychange" if browser::is_hidden() => self.save(),
             "pagehide" => self.mark_as_own(),
-            "pageshow" if browser::is_restored(event) => drop(self.take_own_mark()),
+            "pageshow" if browser::is_restored(event) => self.came_back(),
             _ => {}
         }
     }
@@ -231,13 +231,9 @@ impl PromptForm {
         self.beside.set_value(Some(other));
     }
 
-    /// Shows or hides the checkbox to queue the prompt as the budget changes.
-    pub fn update_choice(live: &LiveState, of: fn(&Budgets) -> Meter) {
-        live.on_budgets(move |budgets| {
-            if let Some(choice) = QUEUE_CHOICE.element() {
-                browser::toggle(&choice, "hidden", of(budgets).left() > 0);
-            }
-        });
+    /// Queues the prompt while this budget is full.
+    pub fn follow_budget(self, live: &LiveState, of: fn(&Budgets) -> Meter) {
+        live.on_budgets(move |budgets| self.is_full.set(of(budgets).left() == 0));
     }
 
     pub fn project(self) -> String {
@@ -307,8 +303,12 @@ impl PromptForm {
 
     fn set_text(self, text: &str) {
         self.text.set(text.to_owned());
+        self.show_text();
+    }
+
+    fn show_text(self) {
         if let Some(field) = self.text_field() {
-            field.set_value(text);
+            field.set_value(&self.text.get_untracked());
         }
     }
 
@@ -346,11 +346,9 @@ impl PromptForm {
         }
     }
 
-    /// Sends on Ctrl or Cmd+Enter.
+    /// Sends on Ctrl or Cmd+Enter in a field.
     fn pressed(self, event: KeyboardEvent) {
-        let id = event_target::<Element>(&event).id();
-        let is_in_field =
-            id == self.field || self.beside.get_value().is_some_and(|beside| id == beside.field);
+        let is_in_field = browser::target(&event, "input,textarea").is_some();
         let Some(key) = browser::Key::of(event).filter(|_| is_in_field) else { return };
         if key.name == "Enter" && (key.ctrl_key() || key.meta_key()) {
             key.prevent_default();

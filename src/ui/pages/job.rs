@@ -10,6 +10,7 @@ mod facts;
 mod fit;
 mod head;
 mod pull_request;
+mod queued;
 mod resolve;
 mod sent_prompt;
 mod timeline;
@@ -18,6 +19,7 @@ use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 
 use crate::ui::clock;
+use crate::ui::components::cost;
 use crate::ui::components::form::of_person;
 use crate::ui::components::job_effect;
 use crate::ui::components::notice::{Tone, notice, problem};
@@ -30,7 +32,7 @@ use crate::ui::pages::fetch_days;
 use crate::ui::pages::job::conversation::{Conversation, Shown};
 use crate::ui::pages::page_head::title;
 use crate::ui::pages::prompt_form::{
-    self, PromptField, base_field, form_start, other_version, prompt_field, queue_choice, send_buttons,
+    self, PromptField, base_field, form_start, other_version, prompt_field, send_buttons,
 };
 use crate::ui::pages::request::{self, page};
 use api::analytics::job_effects;
@@ -39,6 +41,7 @@ use api::history::FetchDays;
 use api::job_pages::{AddPage, RemovePage};
 use api::jobs::{CheckJob, ResolveDelivery, SaveDraft, SendFollowUp, job_form, shown_job};
 use api::pull_requests::opened;
+use api::queue::{CancelQueued, MoveQueued};
 use model::analytics::choice::Readers;
 use model::analytics::effect::{Finding, JobEffects, PageEffect};
 use model::error::AppError;
@@ -69,6 +72,8 @@ pub fn JobPage() -> impl IntoView {
         UntagJobs::PATH,
         AddPage::PATH,
         RemovePage::PATH,
+        MoveQueued::PATH,
+        CancelQueued::PATH,
         SaveDraft::PATH,
     ];
     let refused = plain.into_iter().find_map(request::flash);
@@ -96,7 +101,11 @@ pub fn JobPage() -> impl IntoView {
             |page: &&PageEffect| page.effect.finding(clock::today(), readers) == Finding::DaysMissing;
         let missing = effects.pages.iter().find(wants_days).map(|page| page.effect.clone());
         let is_fetching = missing.as_ref().is_some_and(|effect| effect.requested);
-        let every = is_sending(&job).then_some(SOON).or_else(|| is_fetching.then_some(fetch_days::EVERY));
+        let queued = queued::of(&job).await?;
+        let every = is_sending(&job)
+            .then_some(SOON)
+            .or_else(|| is_fetching.then_some(fetch_days::EVERY))
+            .or_else(|| (!queued.is_empty()).then_some(queued::EVERY));
         let here = links::job(&project, &id);
         let fetch =
             missing.filter(|_| may_send).map(|effect| fetch_days::fetch_weeks(&project, &effect, &here));
@@ -109,7 +118,7 @@ pub fn JobPage() -> impl IntoView {
                 {head::head(&job, may_send)}
                 <div class="columns">
                     <div class="conversation">
-                        {conversation.view(may_send, refused_id)}
+                        {conversation.view(may_send, refused_id, &queued)}
                         {timeline}
                         {job_effect::job_effects(&project, &here, &effects, (clock::today(), readers), fetch)}
                     </div>
@@ -160,7 +169,7 @@ async fn follow_up(
 ) -> Result<Reply, AppError> {
     let project = job.project.to_string();
     let form: JobForm = job_form(project.clone(), Some(job.id.to_string()), None).await?;
-    let left = request::budgets().await.map(|budgets| budgets.follow_ups);
+    let budget = request::budgets().await.map(|budgets| budgets.follow_ups);
     let why = unsent.as_ref().and_then(|unsent| unsent.problem().cloned());
     let is_confirmed = unsent.as_ref().is_some_and(|unsent| unsent.typed("anyway") == "on");
     let typed =
@@ -175,6 +184,9 @@ async fn follow_up(
         refused: why.as_ref().map(|why| why.code),
         ..form_start(&form, person, &project, &text, goes_first)
     };
+    let is_full = prompt_form::is_full(budget, start.refused);
+    let place = prompt_form::place_if_full(&project, true, is_full).await;
+    let wait = place.and_then(cost::wait).map(|wait| view! { <p class="cost">{wait}</p> });
     let id = job.id.to_string();
     let field = prompt_field(&PromptField {
         id: FOLLOW_UP_FIELD.name(),
@@ -198,9 +210,11 @@ async fn follow_up(
                     {base_field(&start)}
                     {other_version(FOLLOW_UP_FIELD)}
                     {field}
-                    <div class="actions">{send_buttons("Send follow-up", "Sending…", why.as_ref(), is_confirmed)}</div>
-                    {queue_choice(left, start.refused)}
+                    <div class="actions">
+                        {send_buttons("Send follow-up", "Sending…", why.as_ref(), is_confirmed, is_full)}
+                    </div>
                     <div class="follow-up-notes">
+                        {wait}
                         <DraftNotes is_draft=start.is_draft />
                     </div>
                 </form>

@@ -13,25 +13,25 @@ use crate::ui::components::form::of_person;
 use crate::ui::components::read_only::read_only;
 use crate::ui::components::similar_jobs::similar_jobs as similar_notice;
 use crate::ui::components::time::ago;
-use crate::ui::islands::job_form::{JobForm, detected};
-use crate::ui::islands::prompt_form::{DraftNotes, FORM, FormStart, PrefilledText};
-use crate::ui::marks::{
-    COST, DETECTED, KNOWN_PAGES, PAGES_FIELD, PROMPT_FIELD, SIMILAR, SIMILAR_CONFIRMATION,
-};
+use crate::ui::islands::job_form::{JobForm, detected, unknown};
+use crate::ui::islands::prompt_form::{DRAFT, DraftNotes, FORM, FormStart, PrefilledText};
+use crate::ui::marks::{DETECTED, KNOWN_PAGES, PAGES_FIELD, PROMPT_FIELD, SIMILAR, UNKNOWN_PAGES};
 use crate::ui::pages::form_key::form_key;
 use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::prompt_form::{
-    PromptField, base_field, form_start, other_version, problem, prompt_field, queue_choice, send_buttons,
+    PromptField, base_field, form_start, is_full, other_version, place_if_full, problem, prompt_field,
+    send_buttons,
 };
 use crate::ui::pages::request::{self, page};
-use api::job_pages::mentioned_pages;
+use api::job_pages::{mentioned_pages, unknown_pages};
 use api::jobs::{CreateJob, SaveDraft, job_form, shown_job, similar_jobs};
 use api::templates::template_texts;
-use model::budget::Budgets;
+use model::budget::Meter;
 use model::error::{AppError, ErrorCode};
 use model::flash::FlashMessage;
 use model::id::FormKey;
 use model::job::{Job, JobForm as Blank, ShownFollowUps, cut};
+use model::queue::QueuePlace;
 use model::similar::SimilarJob;
 use model::{links, page_path};
 use other_drafts::other_drafts;
@@ -92,6 +92,7 @@ pub fn NewJob() -> impl IntoView {
         let text = text(&form, refused.as_ref(), &prefilled);
         let start = FormStart {
             key: key.clone(),
+            origin: form.draft_origin.clone(),
             template: text.template.clone(),
             prefill: PrefilledText { text: prefilled.prompt, template: prefilled.template },
             refused: why.as_ref().map(|why| why.code),
@@ -99,6 +100,10 @@ pub fn NewJob() -> impl IntoView {
         };
         // A failed lookup does not prevent the form.
         let detected = mentioned_pages(project.clone(), text.prompt.clone()).await.unwrap_or_default();
+        let unknown = unknown_pages(project.clone(), text.pages.clone()).await.unwrap_or_default();
+        let creates = budgets.map(|budgets| budgets.creates);
+        let is_full = is_full(creates, why.as_ref().map(|why| why.code));
+        let place = place_if_full(&project, false, is_full).await;
         let others = other_drafts(&project, &form.other_drafts, |id| pick.name_of(id));
         let (project, form, text, pick) = (project.as_str(), &form, &text, &pick);
         let fields = Fields {
@@ -108,11 +113,14 @@ pub fn NewJob() -> impl IntoView {
             text,
             pick,
             detected,
+            unknown,
             retried,
             similar,
             why,
             is_confirmed,
-            budgets,
+            creates,
+            is_full,
+            place,
         };
         let (fields, templates) = (fields.view(&start), pick.panel());
         let fill = pick.fill();
@@ -142,6 +150,8 @@ struct Fields<'a> {
     pick: &'a Pick,
     /// The pages of the project that the prompt mentions.
     detected: Vec<String>,
+    /// Those of its pages that are in no list of known ones.
+    unknown: Vec<String>,
     /// The job that this one would retry.
     retried: Option<Job>,
     /// The similar jobs because of which the form was returned.
@@ -150,7 +160,11 @@ struct Fields<'a> {
     why: Option<AppError>,
     /// Whether the user confirmed an unfilled placeholder.
     is_confirmed: bool,
-    budgets: Option<Budgets>,
+    /// The hourly budget of job starts.
+    creates: Option<Meter>,
+    is_full: bool,
+    /// The place in the queue of a job that is added to it now.
+    place: Option<QueuePlace>,
 }
 
 impl Fields<'_> {
@@ -163,9 +177,20 @@ impl Fields<'_> {
         })
     }
 
+    /// What the job costs, or when it is sent from the queue. It is kept current.
+    fn cost(&self) -> AnyView {
+        let wait = self.place.and_then(cost::wait);
+        let first = self.place.filter(|place| place.before > 0);
+        let first = first.map(
+            |_| view! { <button type="submit" class="link" name="first" value="on">"Send first"</button> },
+        );
+        let cost = wait.or_else(|| self.creates.map(cost::sentence));
+        view! { <p class="cost" data-region="cost" data-every="30">{cost} " " {first}</p> }.into_any()
+    }
+
     fn view(&self, draft: &FormStart) -> AnyView {
         let why = self.why.as_ref();
-        // A plain form is returned once if there are similar jobs. Sending it again confirms.
+        // A plain form is returned once if there are similar jobs or one from its draft. Sending it again confirms.
         let warning_field = why.is_none_or(|why| why.code != ErrorCode::SimilarJob);
         let warning_field =
             warning_field.then(|| view! { <input type="hidden" name="similar" value="ask" /> });
@@ -178,7 +203,6 @@ impl Fields<'_> {
                 <p class="hint">"Retry of " <a dir="auto" href=href>{title}</a></p>
             }
         });
-        let creates = self.budgets.map(|budgets| budgets.creates);
         let field = PromptField {
             id: PROMPT_FIELD.name(),
             name: "prompt",
@@ -192,10 +216,13 @@ impl Fields<'_> {
         view! {
             {problem(why)}
             <form class="stack" method="post" action=CreateJob::PATH>
+                // The first button, which Enter in a field presses: it must not start the job.
+                <button type="submit" disabled hidden></button>
                 {of_person()}
                 <input type="hidden" name="project" value=self.project.to_owned() autocomplete="off" />
                 <input type="hidden" name="intent" value=self.form.intent.to_string() autocomplete="off" />
                 <input type="hidden" name=FORM value=self.key.to_owned() autocomplete="off" />
+                <input type="hidden" name=DRAFT value=self.form.draft_origin.clone() autocomplete="off" />
                 {base_field(draft)}
                 {warning_field}
                 {retry}
@@ -218,16 +245,16 @@ impl Fields<'_> {
                 <p class="hint" id="paths-hint">
                     "Optional: the pages it is about, separated by commas. "
                     <span id=DETECTED.name() class="about">{detected(&self.detected)}</span>
+                    " "
+                    <span id=UNKNOWN_PAGES.name() role="status">{unknown(&self.unknown)}</span>
                 </p>
                 <div id=SIMILAR.name() aria-live="polite">
                     {similar_notice(self.project, "Similar jobs", &self.similar)}
                 </div>
-                <div id=SIMILAR_CONFIRMATION.name() class="contents"></div>
                 <div class="send">
-                    {send_buttons("Start job", "Starting…", why, self.is_confirmed)}
+                    {send_buttons("Start job", "Starting…", why, self.is_confirmed, self.is_full)}
                     <span class="faint js-only"><kbd>"Ctrl"</kbd> " " <kbd>"Enter"</kbd></span>
-                    <p id=COST.name() class="cost">{creates.map(cost::sentence)}</p>
-                    {queue_choice(creates, why.map(|why| why.code))}
+                    {self.cost()}
                     <DraftNotes is_draft=draft.is_draft />
                 </div>
             </form>

@@ -1,4 +1,4 @@
-//! The parts of forms with a prompt: the field, buttons to send it, and the checkbox to queue it. Enhanced by `islands::prompt_form`; without
+//! The parts of forms with a prompt: the field, and buttons to send or queue it. Enhanced by `islands::prompt_form`; without
 //! JavaScript they are plain forms.
 
 use leptos::prelude::*;
@@ -7,10 +7,12 @@ use crate::ui::components::form::as_content;
 use crate::ui::components::notice;
 use crate::ui::islands::morph::PROBLEM;
 use crate::ui::islands::prompt_form::{BASE, FormStart, SendButtons, other_version_of};
-use crate::ui::marks::{Id, QUEUE_CHOICE};
+use crate::ui::marks::Id;
+use api::queue::place_of_new;
 use model::budget::Meter;
 use model::error::{AppError, ErrorCode};
 use model::job::JobForm;
+use model::queue::QueuePlace;
 use model::time::Timestamp;
 
 /// The properties of a prompt field.
@@ -85,34 +87,31 @@ pub(super) fn problem(refused: Option<&AppError>) -> AnyView {
     view! { <div class=PROBLEM>{shown}</div> }.into_any()
 }
 
-/// The buttons that send the form. `is_confirmed`: a text with an unfilled placeholder was confirmed before.
+/// The buttons that send the form; while the budget `is_full`, they queue the prompt. `is_confirmed`: a text with an unfilled placeholder was
+/// confirmed before.
 pub(super) fn send_buttons(
     idle: &'static str,
     busy: &'static str,
     refused: Option<&AppError>,
     is_confirmed: bool,
+    is_full: bool,
 ) -> AnyView {
     let warning_field = (!is_confirmed)
         .then(|| view! { <input type="hidden" name="unfilled" value="ask" autocomplete="off" /> });
     let refused = refused.map(|error| error.code);
     view! {
         {warning_field}
-        <SendButtons idle=idle.to_owned() busy=busy.to_owned() refused />
+        <SendButtons idle=idle.to_owned() busy=busy.to_owned() refused is_full />
     }
     .into_any()
 }
 
-/// The checkbox to queue the prompt, shown while the hourly budget has no room. After a refusal for lack of budget, a button does the same.
-pub(super) fn queue_choice(left: Option<Meter>, refused: Option<ErrorCode>) -> AnyView {
-    if refused == Some(ErrorCode::BudgetSpent) {
-        return ().into_any();
-    }
-    let has_room = left.is_none_or(|meter| meter.left() > 0);
-    view! {
-        <label id=QUEUE_CHOICE.name() class="choice" hidden=has_room>
-            <input type="checkbox" name="queue" value="on" autocomplete="off" />
-            "Send it by itself when there is room"
-        </label>
-    }
-    .into_any()
+/// Whether the hourly budget has no room: now, or when the form was refused.
+pub(super) fn is_full(budget: Option<Meter>, refused: Option<ErrorCode>) -> bool {
+    refused == Some(ErrorCode::BudgetSpent) || budget.is_some_and(|budget| budget.left() == 0)
+}
+
+/// When a prompt is sent that is queued now. A failed lookup does not prevent the form.
+pub(super) async fn place_if_full(project: &str, is_follow_up: bool, is_full: bool) -> Option<QueuePlace> {
+    if is_full { place_of_new(project, is_follow_up).await.ok() } else { None }
 }

@@ -5,21 +5,44 @@ use leptos::prelude::*;
 use super::PromptForm;
 use model::error::ErrorCode;
 
-/// The send button, labeled `busy` while sending; one to queue the prompt after a refusal for lack of budget, and one to send
-/// it with an unfilled placeholder after a warning. `refused`: why the form was refused.
+/// The id of the button that confirms a warning.
+pub(super) const CONFIRM: &str = "send-anyway";
+
+/// The send button, labeled `busy` while sending; and one that confirms the warning because of which the form was `refused`. While the hourly budget is
+/// full, the first one queues the prompt. `is_full`: whether it was full when the server rendered the page.
 #[island]
-pub fn SendButtons(idle: String, busy: String, refused: Option<ErrorCode>) -> impl IntoView {
+pub fn SendButtons(idle: String, busy: String, refused: Option<ErrorCode>, is_full: bool) -> impl IntoView {
     let form = PromptForm::here();
+    if let Some(form) = form {
+        form.is_full.set(is_full);
+    }
     let is_pending = move || form.is_some_and(|form| form.is_pending.get());
-    let is_refused_for = move |code| form.map_or(refused, |form| form.refused.get()) == Some(code);
-    let label = move || if is_pending() { busy.clone() } else { idle.clone() };
-    let has_room = move || !is_refused_for(ErrorCode::BudgetSpent);
-    let is_filled_in = move || !is_refused_for(ErrorCode::UnfilledPlaceholder);
+    let is_full = move || form.map_or(is_full, |form| form.is_full.get());
+    let label = move || match (is_pending(), is_full()) {
+        (true, _) => busy.clone(),
+        (_, true) => "Add to queue".to_owned(),
+        _ => idle.clone(),
+    };
+    // The name and the label of the button. Its field replaces the one that requests the warning.
+    let confirmed = move || match form.map_or(refused, |form| form.refused.get()) {
+        Some(ErrorCode::UnfilledPlaceholder) => ("anyway", "Send anyway"),
+        Some(ErrorCode::SimilarJob) => ("similar", "Start another"),
+        _ => ("", ""),
+    };
     view! {
         <button type="submit" class="button button-primary" disabled=is_pending>{label}</button>
-        <button type="submit" class="button" name="queue" value="on" disabled=is_pending hidden=has_room>"Queue it"</button>
-        <button type="submit" class="button" name="anyway" value="on" disabled=is_pending hidden=is_filled_in>
-            "Send anyway"
+        // Not of the button: Ctrl+Enter presses none.
+        <input type="hidden" name="queue" value="on" disabled=move || !is_full() autocomplete="off" />
+        <button
+            type="submit"
+            id=CONFIRM
+            class="button"
+            name=move || confirmed().0
+            value="on"
+            disabled=is_pending
+            hidden=move || confirmed().0.is_empty()
+        >
+            {move || confirmed().1}
         </button>
     }
 }

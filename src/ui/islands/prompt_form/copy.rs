@@ -36,6 +36,8 @@ pub(super) struct LocalCopy {
     pub(super) template: String,
     /// The intent of the form that wrote it.
     pub(super) intent: String,
+    /// The intent of the form that began the draft; empty for a text other than of a new job.
+    pub(super) origin: String,
     pub(super) pages: String,
     pub(super) text: String,
 }
@@ -46,10 +48,14 @@ impl LocalCopy {
         let (head, rest) = stored.split_once('\n')?;
         let (base, head) = head.split_once(' ')?;
         let (state, head) = head.split_once(' ')?;
-        let (template, intent) = head.split_once(' ')?;
+        let (template, head) = head.split_once(' ')?;
+        // Copies of version 0.1.0 have no origin.
+        let (intent, origin) = head.split_once(' ').unwrap_or((head, head));
         let (pages, text) = rest.split_once('\n')?;
-        let [template, intent, pages, text] = [template, intent, pages, text].map(str::to_owned);
-        Some(Self { base: base.parse().ok()?, state: CopyState::read(state)?, template, intent, pages, text })
+        let [template, intent, origin, pages, text] =
+            [template, intent, origin, pages, text].map(str::to_owned);
+        let (base, state) = (base.parse().ok()?, CopyState::read(state)?);
+        Some(Self { base, state, template, intent, origin, pages, text })
     }
 
     /// Whether it takes precedence over the server's copy. Unsaved text always does: the server compares versions when it is
@@ -72,6 +78,8 @@ impl fmt::Display for LocalCopy {
                 &self.template,
                 " ",
                 &self.intent,
+                " ",
+                &self.origin,
                 "\n",
                 &self.pages,
                 "\n",
@@ -88,8 +96,9 @@ mod tests {
     use super::*;
 
     fn copy(base: i64, state: CopyState) -> LocalCopy {
-        let [pages, text, template, intent] = ["/a, /b", "one\ntwo\n", "0192-7", "4f-1"].map(str::to_owned);
-        LocalCopy { base, state, template, intent, pages, text }
+        let texts = ["/a, /b", "one\ntwo\n", "0192-7", "4f-1", "4f-0"].map(str::to_owned);
+        let [pages, text, template, intent, origin] = texts;
+        LocalCopy { base, state, template, intent, origin, pages, text }
     }
 
     #[test]
@@ -97,6 +106,8 @@ mod tests {
         for copy in [copy(17, Saved), copy(-1, Typed), copy(0, Posted)] {
             assert_eq!(LocalCopy::read(&copy.to_string()), Some(copy));
         }
+        let old = LocalCopy::read("17 typed 0192-7 4f-1\n/a, /b\none\ntwo\n");
+        assert_eq!(old, Some(LocalCopy { origin: "4f-1".to_owned(), ..copy(17, Typed) }));
         for text in ["a text", "two\nlines", "1 saved\nx", "1 other t i\na\nb", "17 typed 0192-7\n/a\none"] {
             assert_eq!(LocalCopy::read(text), None);
         }

@@ -5,7 +5,7 @@ use leptos::server_fn::ServerFn;
 use leptos::task::spawn_local;
 
 use super::copy::{CopyState, LocalCopy};
-use super::{BASE, FORM, FormStart, PrefilledText, PromptForm, StoredIn, Version};
+use super::{BASE, DRAFT, FORM, FormStart, PrefilledText, PromptForm, StoredIn, Version};
 use crate::ui::islands::browser;
 use api::jobs::SaveDraft;
 use model::draft::SavedDraft;
@@ -57,7 +57,10 @@ impl PromptForm {
             self.set_pages(&copy.pages);
         }
         self.template.set(copy.template.clone());
-        self.known.update_value(|known| known.base = copy.base);
+        self.known.update_value(|known| {
+            known.base = copy.base;
+            known.origin.clone_from(&copy.origin);
+        });
         self.stored_in.set(match copy.state {
             CopyState::Saved => StoredIn::OnServer,
             CopyState::Typed | CopyState::Posted => StoredIn::Here,
@@ -93,7 +96,7 @@ impl PromptForm {
     }
 
     /// Stores the edit in this browser at once, and on the server after a pause.
-    pub(super) fn store_edit(self) {
+    pub fn store_edit(self) {
         if let Some(copy) = self.other_tabs_copy() {
             self.show_other(copy.into(), None);
         }
@@ -102,6 +105,7 @@ impl PromptForm {
         self.stored_in.set(if is_empty { StoredIn::Nowhere } else { StoredIn::Here });
         if text.is_empty() {
             self.template.set(String::new());
+            self.begin_draft();
         }
         self.store(CopyState::Typed);
         self.hide_warning();
@@ -127,6 +131,7 @@ impl PromptForm {
         self.edit();
         self.stored_in.set(StoredIn::Nowhere);
         self.known.update_value(|known| known.is_discarded = true);
+        self.begin_draft();
         self.remove_copy("");
         self.upload(String::new());
         if let Some(beside) = self.beside.get_value() {
@@ -175,6 +180,7 @@ impl PromptForm {
             ("job", start.job.as_deref().unwrap_or_default()),
             (FORM, &known.key),
             (BASE, &known.base.to_string()),
+            (DRAFT, &known.origin),
             ("paths", &pages),
             ("template_id", &template),
             ("intent", &self.intent.get_untracked()),
@@ -213,8 +219,9 @@ impl PromptForm {
     }
 
     /// Removes what was sent from the field and from this browser, and sets a new intent. The server deleted its draft. A text that was typed
-    /// meanwhile stays, and one that was replaced by the sent text is the draft again.
-    pub(super) fn forget_sent(self, sent: &str) {
+    /// meanwhile stays, and one that was replaced by the sent text is the draft again. `leaves`: the field shows the sent text as long as the page is
+    /// there.
+    pub(super) fn forget_sent(self, sent: &str, leaves: bool) {
         self.renew_intent();
         self.known.update_value(|known| {
             known.base = 0;
@@ -229,7 +236,10 @@ impl PromptForm {
         self.remove_copy(sent);
         let Version { text, template, .. } =
             replaced.filter(|kept| !kept.is_discarded && kept.text != sent).unwrap_or_default();
-        self.set_text(&text);
+        self.text.set(text.clone());
+        if !leaves {
+            self.show_text();
+        }
         if text.is_empty() {
             self.edit();
             self.template.set(String::new());
@@ -274,6 +284,14 @@ impl PromptForm {
         let before = self.intent.get_untracked();
         self.known.update_value(|known| known.before = before);
         self.intent.set(browser::random_id());
+        self.begin_draft();
+    }
+
+    /// What is written from now on is another draft.
+    fn begin_draft(self) {
+        if self.is_new_job() {
+            self.known.update_value(|known| known.origin = browser::random_id());
+        }
     }
 
     fn edit(self) -> u32 {
@@ -293,8 +311,8 @@ impl PromptForm {
             return self.remove_copy("");
         }
         let (template, intent) = (self.template.get_untracked(), self.intent.get_untracked());
-        let base = self.known.with_value(|known| known.base);
-        let copy = LocalCopy { base, state, template, intent, pages, text };
+        let (base, origin) = self.known.with_value(|known| (known.base, known.origin.clone()));
+        let copy = LocalCopy { base, state, template, intent, origin, pages, text };
         browser::store(&self.storage_key(), &copy.to_string());
     }
 

@@ -4,8 +4,9 @@
 use leptos::prelude::*;
 use leptos::web_sys::{HtmlElement, SubmitEvent};
 
+use super::buttons::CONFIRM;
 use super::copy::CopyState;
-use super::{BASE, FORM, PromptForm, StoredIn, Written};
+use super::{BASE, DRAFT, FORM, PromptForm, StoredIn, Written};
 use crate::ui::islands::browser;
 use crate::ui::islands::live::forms;
 use model::error::{AppError, ErrorCode};
@@ -49,7 +50,7 @@ impl PromptForm {
         }
         let attempt = Attempt::of(self, pressed)?;
         self.known.update_value(|known| known.is_discarded = false);
-        self.set_pending(true);
+        self.set_busy(true, false);
         Some(attempt)
     }
 
@@ -67,6 +68,7 @@ impl PromptForm {
             (FORM, &known.key),
             (BASE, &base),
             ("anyway", anyway),
+            (DRAFT, &known.origin),
         ];
         browser::fields_with(&form, pressed, &given)
     }
@@ -75,24 +77,43 @@ impl PromptForm {
         self.is_pending.get_untracked()
     }
 
-    fn set_pending(self, is_pending: bool) {
+    /// `is_left`: whether another page is about to open, so that nothing can be typed any more.
+    fn set_busy(self, is_pending: bool, is_left: bool) {
         self.is_pending.set(is_pending);
         if let Some(form) = self.form() {
             browser::set_busy(&form, is_pending);
+            browser::toggle(&form, "inert", is_left);
         }
     }
 
-    /// Removes the warning about placeholders once the text has none.
+    /// The page came back from the browser's memory.
+    pub(super) fn came_back(self) {
+        self.take_own_mark();
+        self.set_busy(false, false);
+        self.show_text();
+    }
+
+    /// After an edit, removes the warning about similar jobs, and that about placeholders once the text has none.
     pub(super) fn hide_warning(self) {
-        let is_warned = self.refused.get_untracked() == Some(ErrorCode::UnfilledPlaceholder);
-        if is_warned && self.text.with_untracked(|text| unfilled(text).is_empty()) {
+        let is_over = match self.refused.get_untracked() {
+            Some(ErrorCode::SimilarJob) => true,
+            Some(ErrorCode::UnfilledPlaceholder) => {
+                self.text.with_untracked(|text| unfilled(text).is_empty())
+            }
+            _ => false,
+        };
+        if is_over {
             self.show_problem(None);
         }
     }
 
     /// Shows the error above the form, or removes it.
     pub fn show_problem(self, error: Option<&AppError>) {
-        self.refused.set(error.map(|error| error.code));
+        let code = error.map(|error| error.code);
+        if code == Some(ErrorCode::BudgetSpent) {
+            self.is_full.set(true);
+        }
+        self.refused.set(code);
         let Some(form) = self.form() else { return };
         match error {
             Some(error) => forms::refused(&form, error),
@@ -127,20 +148,17 @@ impl Attempt {
         self.written.clone()
     }
 
-    pub fn pressed(&self) -> Option<HtmlElement> {
-        self.pressed.clone()
-    }
-
     /// Ends without sending. Shows the error, if there is one.
     pub fn end(self, error: Option<&AppError>) {
-        self.form.set_pending(false);
+        self.form.set_busy(false, false);
         if error.is_some() {
             self.form.show_problem(error);
         }
     }
 
-    /// Posts the form to `path`, unless its text was discarded meanwhile.
-    pub async fn send(self, path: &str) -> Option<Sent> {
+    /// Posts the form to `path`, unless its text was discarded meanwhile. `leaves`: the caller opens another page then. Until that is there, the form
+    /// stays busy and shows its text, which is no draft any more.
+    pub async fn send(self, path: &str, leaves: bool) -> Option<Sent> {
         let form = self.form;
         if form.is_gone() {
             return None;
@@ -156,12 +174,13 @@ impl Attempt {
         if form.is_gone() {
             return None;
         }
-        form.set_pending(false);
+        let leaves = leaves && reply.result.is_ok();
+        form.set_busy(leaves, leaves);
         match reply.result {
             Ok(text) => {
-                form.forget_sent(&self.written.0);
+                form.forget_sent(&self.written.0, leaves);
                 if let Some(beside) = form.beside.get_value() {
-                    beside.forget_sent(&self.beside);
+                    beside.forget_sent(&self.beside, leaves);
                 }
                 form.show_problem(None);
                 Some(Sent { text, redirect: reply.redirect })
@@ -191,5 +210,11 @@ impl PromptForm {
             }
         }
         self.show_problem(Some(error));
+        if error.code == ErrorCode::SimilarJob {
+            // When it is shown. The warning stays in view.
+            browser::after(0, || {
+                browser::focus_where_it_is(CONFIRM);
+            });
+        }
     }
 }

@@ -42,6 +42,7 @@ impl PromptForm {
         let key = browser::random_id();
         browser::replace_url(&with_draft(&browser::here(), &key));
         self.known.update_value(|known| {
+            known.origin.clone_from(&key);
             known.key = key;
             known.base = 0;
         });

@@ -14,9 +14,10 @@ use crate::ui::pages::job::facts::usual;
 use crate::ui::pages::job::fit::{Fitted, fit};
 use crate::ui::pages::job::head::{again_link, is_title, offers_again};
 use crate::ui::pages::job::sent_prompt::{OtherForm, SentPrompt};
-use crate::ui::pages::job::{deliveries, resolve};
+use crate::ui::pages::job::{deliveries, queued, resolve};
 use model::job::{DeliveryState, FollowUp, Job, JobState, ShownFollowUps, began_at, results};
 use model::links;
+use model::queue::QueuedPrompt;
 
 /// The elements around a follow-up's text, without the texts in them.
 const AROUND: usize = 4 * 1024;
@@ -64,8 +65,8 @@ impl<'a> Conversation<'a> {
         Self { job, shown, range, prompts }
     }
 
-    /// `remote_id`: the id typed into a refused form.
-    pub(super) fn view(self, may_send: bool, remote_id: &str) -> AnyView {
+    /// `remote_id`: the id typed into a refused form. `queued`: the prompts in the queue.
+    pub(super) fn view(self, may_send: bool, remote_id: &str, queued: &[QueuedPrompt]) -> AnyView {
         let Self { job, shown, range, prompts } = self;
         let mut results = results(job);
         let mut result = |position: usize| results.get_mut(position).and_then(Option::take);
@@ -93,7 +94,7 @@ impl<'a> Conversation<'a> {
                 result: result(index + 1),
                 name: format!("result of follow-up {position}"),
             };
-            follow_up.view(note(job, position, sent, may_send))
+            follow_up.view(note(job, position, sent, may_send, queued))
         });
         let follow_ups = follow_ups.collect_view();
         view! {
@@ -103,7 +104,7 @@ impl<'a> Conversation<'a> {
                 {follow_ups}
                 {later(job, shown, &range)}
             </ol>
-            {explained(job, may_send, remote_id)}
+            {explained(job, may_send, remote_id, queued)}
         }
         .into_any()
     }
@@ -144,18 +145,18 @@ fn other_form(job: &Job, shown: Shown) -> OtherForm {
 }
 
 /// The explanation of a follow-up's state, if it needs one, and the next step.
-fn note(job: &Job, position: u32, sent: &FollowUp, may_send: bool) -> AnyView {
+fn note(job: &Job, position: u32, sent: &FollowUp, may_send: bool, queued: &[QueuedPrompt]) -> AnyView {
     let explanation = match sent.state {
-        DeliveryState::Queued => "It is in the queue.",
-        DeliveryState::Cancelled => "",
-        DeliveryState::Rejected => "The agent did not accept this follow-up.",
+        DeliveryState::Queued => queued::when(queued, position, "It is in the queue."),
+        DeliveryState::Cancelled => String::new(),
+        DeliveryState::Rejected => "The agent did not accept this follow-up.".to_owned(),
         // The reason explains it.
-        DeliveryState::Unknown => "",
+        DeliveryState::Unknown => String::new(),
         _ => return ().into_any(),
     };
-    let (project, reason) = (job.project.as_str(), sent.reason.clone());
+    let reason = sent.reason.clone();
     let way_on = match sent.state {
-        DeliveryState::Queued => view! { <a href=links::queue(project)>"View the queue"</a> }.into_any(),
+        DeliveryState::Queued => queued::choices(job, queued, position, may_send),
         DeliveryState::Rejected | DeliveryState::Cancelled if may_send && job.remote.is_some() => {
             edit_again(job, position, sent)
         }
@@ -201,15 +202,11 @@ const fn archived(outcome: Option<JobState>) -> &'static str {
 }
 
 /// The explanation of the state, if it needs one, and the next step.
-fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
+fn explained(job: &Job, may_send: bool, remote_id: &str, queued: &[QueuedPrompt]) -> AnyView {
     let has_request = job.remote.as_ref().is_some_and(|remote| remote.pr_link.is_some());
     // The advice is for people who can follow it.
     let (tone, text, advice) = match job.state {
-        JobState::Queued => (
-            Tone::Plain,
-            "Saved, and in the queue. Docket sends it after the prompts before it, when the hourly budget has room.",
-            "",
-        ),
+        JobState::Queued => (Tone::Plain, "Saved, and in the queue.", ""),
         JobState::Sending => (Tone::Plain, "Sending to the agent.", ""),
         JobState::Active => (Tone::Busy, "Running.", ""),
         // The result explains it.
@@ -252,8 +249,12 @@ fn explained(job: &Job, may_send: bool, remote_id: &str) -> AnyView {
     let advice = if may_send { advice } else { "" };
     let way_on = match job.state {
         JobState::Queued => {
-            view! { <a class="button" href=links::queue(job.project.as_str())>"View the queue"</a> }
-                .into_any()
+            let when = queued::when(
+                queued,
+                0,
+                "Docket sends it after the prompts before it, when the hourly budget has room.",
+            );
+            view! { <p>{when}</p> {queued::choices(job, queued, 0, may_send)} }.into_any()
         }
         JobState::Active => running(job),
         _ if may_send && offers_again(job) => {
