@@ -79,7 +79,7 @@ test("changed text needs no confirmation", async ({ page, api, trouble }) => {
 });
 
 for (const ended of [false, true]) {
-  test(`two tabs with one draft start one job, ${ended ? "also after it ended" : "while it is running"}`, async ({ page, api, trouble }) => {
+  test(`two tabs with one draft start one job, ${ended ? "which ended" : "which runs"}`, async ({ page, api, trouble }) => {
     trouble.expects(REFUSED);
     const text = ended ? words().replace("emulator:slow", "emulator:fail") : words();
     await open(page, NEW_JOB);
@@ -104,7 +104,7 @@ for (const ended of [false, true]) {
   });
 }
 
-test("text that was never saved on the server starts one job in two tabs", async ({ page, api, trouble }) => {
+test("unsaved text in two tabs starts one job", async ({ page, api, trouble }) => {
   trouble.expects(REFUSED);
   const text = words();
   await open(page, NEW_JOB);
@@ -193,7 +193,7 @@ test.describe("without JavaScript", () => {
     expect((await api.jobs({ q: text })).jobs).toHaveLength(2);
   });
 
-  test("form of a draft that was started offers its job and another", async ({ page, context, api }) => {
+  test("form of a started draft offers its job and another", async ({ page, context, api }) => {
     const text = words();
     // An unfilled placeholder is refused once, which saves a draft.
     await page.goto(NEW_JOB);

@@ -33,7 +33,7 @@ async fn waiting(person: &Browser) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn form_and_job_show_when_a_long_queue_sends_the_prompt() {
+async fn form_and_job_show_when_a_long_queue_sends() {
     let (app, operator, _) = full_hour().await;
     let form = operator.get("/p/docs/jobs/new").await.text;
     let wait = "Sent in about 1 h 58 min, after 12 others.";

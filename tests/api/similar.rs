@@ -221,7 +221,7 @@ async fn double_submitted_form_is_not_similar_to_itself() {
 }
 
 #[tokio::test]
-async fn script_of_the_form_asks_about_the_same_text_in_progress_only() {
+async fn form_script_is_warned_of_same_text_in_progress_only() {
     let app = TestApp::start().await;
     obedient(&app).await;
     let operator = app.operator().await;

@@ -94,7 +94,7 @@ async fn forms_sent_at_once_with_one_draft_start_one_job() {
 }
 
 #[tokio::test]
-async fn plain_form_of_a_started_draft_offers_the_job_and_another() {
+async fn plain_form_of_a_started_draft_offers_another_job() {
     let (app, operator) = with_draft().await;
     let (first, second) = (form_of(&operator).await, form_of(&operator).await);
     let job = start(&operator, &first, "ask").await.json();

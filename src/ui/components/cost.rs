@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn wait_in_the_queue_has_its_length_and_the_prompts_before() {
+    fn wait_has_its_length_and_the_prompts_before() {
         let now = Timestamp::from_millis(0);
         let wait = |before, seconds| wait_at(before, now.plus_seconds(seconds), now);
         assert_eq!(wait(98, 6_290), "Sent in about 1 h 45 min, after 98 others.");
