@@ -58,7 +58,7 @@ async fn form_and_job_show_when_a_long_queue_sends() {
     let sent = async || app.upstream.posts().await.len();
     for (before, at) in times[..12].iter().enumerate() {
         go_to(*at);
-        until("the next one is sent", async || (sent().await == 11 + before).then_some(())).await;
+        until("the next one is sent", async || (sent().await >= 11 + before).then_some(())).await;
     }
     go_to(times[12] - 1_000);
     tokio::time::sleep(Duration::from_millis(1_200)).await;
