@@ -1,5 +1,5 @@
 /** `/docs/api`, the reference of the JSON API. */
-import { expect, test } from "../fixtures/docket.ts";
+import { PROJECT, expect, open, test } from "../fixtures/docket.ts";
 
 for (const javaScriptEnabled of [true, false]) {
   test(`reference describes each endpoint, with JavaScript ${javaScriptEnabled ? "on" : "off"}`, async ({ demo, person, visit }) => {
@@ -14,6 +14,21 @@ for (const javaScriptEnabled of [true, false]) {
         await expect(page.getByRole("heading", { name: `${method.toUpperCase()} ${path}`, exact: true })).toBeVisible();
       }
     }
-    await expect(page.getByText(`${demo.url}/api/v1/projects/docs/jobs`).first()).toBeVisible();
+    // The server and a project of the reader.
+    await expect(page.getByText(`${demo.url}/api/v1/projects/${PROJECT}/jobs`).first()).toBeVisible();
+    const contents = page.getByRole("navigation", { name: "Contents" });
+    await contents.getByRole("link", { name: "Batches" }).click();
+    await expect(page).toHaveURL(/#batches$/);
+    await expect(page.getByRole("heading", { name: "Batches", exact: true })).toBeInViewport();
+    await expect(contents).toBeInViewport();
+    await expect(page.getByRole("button", { name: "Copy request" }).first()).toBeVisible({ visible: javaScriptEnabled });
   });
 }
+
+test("request of the reference is copied", async ({ page, context, demo }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await open(page, "/docs/api");
+  await page.getByRole("button", { name: "Copy request" }).first().click();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied).toContain(`curl "${demo.url}/api/v1/projects/${PROJECT}/`);
+});

@@ -18,6 +18,7 @@ mod mcp_clients;
 mod mcp_tools;
 mod page_views;
 mod reasons;
+mod reference;
 mod replay;
 mod retries;
 mod scopes;

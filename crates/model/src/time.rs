@@ -149,6 +149,8 @@ impl TryFrom<String> for Timestamp {
     }
 }
 
+impl std::error::Error for NotATimestamp {}
+
 impl fmt::Display for NotATimestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("not an RFC 3339 timestamp such as 2026-11-21T10:00:00Z")

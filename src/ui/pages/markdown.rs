@@ -113,7 +113,7 @@ impl fmt::Write for Bounded {
 fn may_follow(url: &str, origin: Origin) -> bool {
     let has_scheme =
         |scheme: &str| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
-    let is_of_docket = origin == Origin::Docket && url.starts_with('/') && !url.starts_with("//");
+    let is_of_docket = origin == Origin::Docket && url.starts_with(['/', '#']) && !url.starts_with("//");
     is_of_docket || ["https://", "http://", "mailto:"].into_iter().any(has_scheme)
 }
 
@@ -163,6 +163,7 @@ mod tests {
             "data:text/html,a",
             "//evil.example",
             "/p/docs",
+            "#part",
             "vbscript:a",
             "\u{1}javascript:a",
         ] {
@@ -170,6 +171,7 @@ mod tests {
             assert!(!of_person(&format!("<{address}>")).contains("href"), "{address}");
         }
         assert_eq!(to_html("[a](/help)", Origin::Docket), "<p><a href=\"/help\">a</a></p>\n");
+        assert_eq!(to_html("[a](#job)", Origin::Docket), "<p><a href=\"#job\">a</a></p>\n");
         assert!(!to_html("[a](//evil.example)", Origin::Docket).contains("href"));
     }
 

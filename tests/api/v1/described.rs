@@ -69,7 +69,7 @@ static VALIDATORS: LazyLock<Mutex<HashMap<String, Arc<Validator>>>> = LazyLock::
 
 /// Checks a value as the generated clients do, by a schema of the description.
 #[track_caller]
-fn assert_fits(schema: &Value, value: &Value, what: &str) {
+pub(super) fn assert_fits(schema: &Value, value: &Value, what: &str) {
     let known = VALIDATORS.lock().entry(schema.to_string()).or_insert_with(|| validator(schema)).clone();
     let errors: Vec<String> = known.iter_errors(value).map(|error| format!("{error:.300}")).collect();
     assert!(errors.is_empty(), "{what}: {errors:#?}: {value:.2000}");

@@ -1,36 +1,100 @@
-//! The reference of the JSON API as Markdown, from its OpenAPI description.
+//! The reference of the JSON API, from its OpenAPI description. Texts are Markdown.
+
+mod example;
 
 use std::fmt::Write;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-/// The text, in which `curl` calls the server at `origin`.
-pub(super) fn markdown(description: &Value, origin: &str) -> String {
-    let mut text = String::new();
+use example::example;
+
+pub struct Reference {
+    pub introduction: String,
+    pub groups: Vec<Group>,
+    pub objects: Vec<Object>,
+    /// The table of error codes.
+    pub errors: String,
+}
+
+/// Endpoints about the same thing.
+pub struct Group {
+    pub name: String,
+    pub endpoints: Vec<Endpoint>,
+}
+
+pub struct Endpoint {
+    /// In capitals.
+    pub method: String,
+    pub path: String,
+    pub text: String,
+    /// The response of a request that succeeds, as JSON. It has `{project}` in place of an id.
+    pub response: Option<String>,
+    /// Of `response`, in the description.
+    pub response_schema: Value,
+    /// The body of a request, as JSON.
+    body: Option<String>,
+    has_key: bool,
+}
+
+/// An object of requests and responses.
+pub struct Object {
+    pub name: String,
+    pub text: String,
+}
+
+impl Endpoint {
+    /// A command line that sends a request to the server at `origin`.
+    pub fn command(&self, origin: &str, project: &str) -> String {
+        let path =
+            self.path.replace("{project}", project).replace("{job}", "$JOB").replace("{batch}", "$BATCH");
+        let mut command = format!("curl \"{origin}{path}\" \\\n  -H \"Authorization: Bearer $DOCKET_TOKEN\"");
+        if self.has_key {
+            command.push_str(" \\\n  -H \"Idempotency-Key: $KEY\"");
+        }
+        match &self.body {
+            Some(body) => _ = write!(command, " \\\n  --json '{body}'"),
+            None if self.method == "POST" => command.push_str(" \\\n  -X POST"),
+            None => {}
+        }
+        command
+    }
+}
+
+/// The reference of what `description` describes.
+pub(super) fn of(description: &Value, errors: String) -> Reference {
     let none = Map::new();
     let paths = description["paths"].as_object().unwrap_or(&none);
-    _ = writeln!(text, "{}", sentence(&description["info"]["description"]));
-    for tag in tags(description) {
-        _ = writeln!(text, "\n## {tag}\n");
-        for (path, method, endpoint) in endpoints(paths).filter(|(_, _, endpoint)| tag_of(endpoint) == tag) {
-            write_endpoint(&mut text, description, origin, (path, method, endpoint));
-        }
+    let groups = tags(description).map(|tag| Group {
+        name: tag.to_owned(),
+        endpoints: endpoints(paths)
+            .filter(|(_, _, endpoint)| tag_of(endpoint) == tag)
+            .map(|(path, method, endpoint)| read(description, path, method, endpoint))
+            .collect(),
+    });
+    let schemas = description["components"]["schemas"].as_object().unwrap_or(&none);
+    Reference {
+        introduction: sentence(&description["info"]["description"]).to_owned(),
+        groups: groups.collect(),
+        objects: schemas.iter().filter_map(|(name, schema)| object(name, schema)).collect(),
+        errors,
     }
-    text.push_str("\n## Objects\n");
-    for (name, schema) in description["components"]["schemas"].as_object().unwrap_or(&none) {
-        let parts = schema["allOf"].as_array();
-        if schema["properties"].is_object() || schema["enum"].is_array() || parts.is_some() {
-            _ = writeln!(text, "\n### {name}\n\n{}\n", sentence(&schema["description"]));
-        }
-        if schema["properties"].is_object() {
-            write_fields(&mut text, schema);
-        }
-        if let Some(parts) = parts {
-            let parts: Vec<String> = parts.iter().map(kind).collect();
-            _ = writeln!(text, "It has the fields of {}.", parts.join(" and "));
-        }
+}
+
+/// `None` for a schema that is only a kind of text.
+fn object(name: &str, schema: &Value) -> Option<Object> {
+    let parts = schema["allOf"].as_array();
+    if !schema["properties"].is_object() && !schema["enum"].is_array() && parts.is_none() {
+        return None;
     }
-    text
+    let mut text = format!("{}\n\n", sentence(&schema["description"]));
+    if schema["properties"].is_object() {
+        write_fields(&mut text, schema);
+    }
+    if let Some(parts) = parts {
+        let parts: Vec<String> = parts.iter().map(kind).collect();
+        _ = writeln!(text, "It has the fields of {}.", parts.join(" and "));
+    }
+    Some(Object { name: name.to_owned(), text })
 }
 
 /// Each endpoint: path, method, and its description.
@@ -50,13 +114,8 @@ fn tag_of(endpoint: &Value) -> &str {
     string(&endpoint["tags"][0])
 }
 
-fn write_endpoint(
-    text: &mut String,
-    description: &Value,
-    origin: &str,
-    (path, method, endpoint): (&str, &str, &Value),
-) {
-    _ = writeln!(text, "### {} `{path}`\n\n{}\n", method.to_uppercase(), sentence(&endpoint["summary"]));
+fn read(description: &Value, path: &str, method: &str, endpoint: &Value) -> Endpoint {
+    let mut text = format!("{}\n\n", sentence(&endpoint["summary"]));
     if let Some(more) = endpoint["description"].as_str() {
         _ = writeln!(text, "{more}\n");
     }
@@ -79,15 +138,32 @@ fn write_endpoint(
     if body.is_object() {
         _ = writeln!(text, "\nBody: {}\n", kind(body));
     }
-    text.push_str("\n| status | body | |\n|---|---|---|\n");
-    for (status, response) in endpoint["responses"].as_object().into_iter().flatten() {
-        let schema = response["content"].as_object().and_then(|content| content.values().next());
-        let body = schema.map_or_else(String::new, |content| kind(&content["schema"]));
-        let status = if status == "default" { "otherwise" } else { status };
-        _ = writeln!(text, "| {status} | {body} | {} |", cell(&response["description"]));
+    text.push_str("\n| status | response | |\n|---|---|---|\n");
+    let mut response = None;
+    for (status, described) in endpoint["responses"].as_object().into_iter().flatten() {
+        // Errors are the same everywhere, and described once.
+        if !status.starts_with(['2', '3']) {
+            continue;
+        }
+        let content = described["content"].as_object().and_then(|content| content.values().next());
+        let schema = content.map(|content| &content["schema"]);
+        let returned = schema.map(kind).unwrap_or_default();
+        _ = writeln!(text, "| {status} | {returned} | {} |", cell(&described["description"]));
+        response = response.or(schema);
     }
-    let example = is_reference(body).then(|| example(description, body));
-    _ = writeln!(text, "\n```sh\n{}\n```\n", curl(origin, path, method, parameters, example.as_ref()));
+    Endpoint {
+        method: method.to_uppercase(),
+        path: path.to_owned(),
+        text,
+        response: response.map(|schema| pretty(&example(description, schema))),
+        response_schema: response.cloned().unwrap_or_default(),
+        body: body.is_object().then(|| pretty(&example(description, body))),
+        has_key: parameters.iter().any(|parameter| parameter["name"] == "Idempotency-Key"),
+    }
+}
+
+fn pretty(value: &Value) -> String {
+    format!("{value:#}")
 }
 
 fn write_fields(text: &mut String, schema: &Value) {
@@ -104,40 +180,6 @@ fn write_fields(text: &mut String, schema: &Value) {
     }
 }
 
-/// The command line of a request.
-fn curl(origin: &str, path: &str, method: &str, parameters: &[Value], body: Option<&Value>) -> String {
-    let path = path.replace("{project}", "docs").replace("{job}", "$JOB");
-    let mut line = String::from("curl -H \"Authorization: Bearer $DOCKET_TOKEN\"");
-    if parameters.iter().any(|parameter| parameter["name"] == "Idempotency-Key") {
-        line.push_str(" -H \"Idempotency-Key: $KEY\"");
-    }
-    match body {
-        Some(body) => _ = write!(line, " \\\n  --json '{body}'"),
-        None if method == "post" => line.push_str(" -X POST"),
-        None => {}
-    }
-    line + &format!(" \\\n  {origin}{path}")
-}
-
-/// An object with the required fields of a schema; with the first field if none is required.
-fn example(description: &Value, schema: &Value) -> Value {
-    let name = reference(schema).unwrap_or_default();
-    let schema = &description["components"]["schemas"][name];
-    if !schema["example"].is_null() {
-        return schema["example"].clone();
-    }
-    let fields = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
-    fields
-        .iter()
-        .filter_map(|field| Some((field.as_str()?.to_owned(), json!("…"))))
-        .collect::<Map<_, _>>()
-        .into()
-}
-
-fn is_reference(schema: &Value) -> bool {
-    reference(schema).is_some()
-}
-
 /// The name of the schema that this one refers to.
 fn reference(schema: &Value) -> Option<&str> {
     schema["$ref"].as_str()?.rsplit('/').next()
@@ -149,7 +191,7 @@ fn kind(schema: &Value) -> String {
         return match name {
             "Timestamp" => "time".to_owned(),
             "Day" => "day".to_owned(),
-            name => format!("**{name}**"),
+            name => format!("[{name}](#{name})"),
         };
     }
     if let Some(schemas) = schema["allOf"].as_array() {
@@ -217,6 +259,8 @@ fn cell(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -234,25 +278,38 @@ mod tests {
                 "responses": {"201": {"description": "Made", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/NewThing"}}}}},
             }}},
             "components": {"schemas": {"NewThing": {
-                "type": "object", "description": "A thing.", "required": ["name"],
+                "type": "object", "description": "A thing.", "required": ["name"], "example": {"name": "docs"},
                 "properties": {"name": {"type": "string", "description": "Its name."}, "size": {"type": ["integer", "null"]}},
             }, "Color": {"type": "string", "enum": ["red"], "description": "- `red`: as a rose."}, "RedThing": {
                 "description": "A red thing.", "allOf": [{"$ref": "#/components/schemas/NewThing"}, {"$ref": "#/components/schemas/Red"}],
             }}},
         });
-        let text = markdown(&description, "https://docket.example.com");
+        let reference = of(&description, "| code |".to_owned());
+        let [things] = &*reference.groups else { panic!("there is one group") };
+        let [endpoint] = &*things.endpoints else { panic!("there is one endpoint") };
+        let objects = reference.objects.iter().map(|object| format!("### {}\n{}", object.name, object.text));
+        let command = endpoint.command("https://docket.example.com", "docs");
+        let parts = [
+            &*reference.introduction,
+            &things.name,
+            &endpoint.method,
+            &endpoint.path,
+            &endpoint.text,
+            &command,
+        ];
+        let text = parts.map(str::to_owned).into_iter().chain(objects).collect::<Vec<_>>().join("\n");
         for part in [
             "Makes things.\n",
-            "## Things\n",
-            "### POST `/api/v1/things/{job}`\n\nMakes a thing.\n",
+            "Things\nPOST\n/api/v1/things/{job}\nMakes a thing.\n",
             "| `Idempotency-Key` (required) | header | string, at most 64 characters |  |\n",
             "| `limit` | query | number, 1 to 9, 5 by default |  |\n",
-            "| 201 | **NewThing** | Made |\n",
-            "--json '{\"name\":\"…\"}' \\\n  https://docket.example.com/api/v1/things/$JOB\n",
+            "| 201 | [NewThing](#NewThing) | Made |\n",
+            "curl \"https://docket.example.com/api/v1/things/$JOB\" \\\n",
+            "  -H \"Idempotency-Key: $KEY\" \\\n  --json '{\n  \"name\": \"docs\"\n}'",
             "| `name` | string | Its name. |\n",
             "| `size` (optional) | number or null |  |\n",
-            "### Color\n\n- `red`: as a rose.\n",
-            "### RedThing\n\nA red thing.\n\nIt has the fields of **NewThing** and **Red**.\n",
+            "### Color\n- `red`: as a rose.\n",
+            "### RedThing\nA red thing.\n\nIt has the fields of [NewThing](#NewThing) and [Red](#Red).\n",
         ] {
             assert!(text.contains(part), "{part} is missing in {text}");
         }

@@ -19,6 +19,8 @@ mod templates;
 mod values;
 mod version;
 
+use std::sync::LazyLock;
+
 use axum::extract::{Extension, Request};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::IntoResponse;
@@ -40,7 +42,7 @@ use super::layers::outage::{self, Pulse};
 use super::layers::{addresses, forwarding, host, large_responses, panics};
 use crate::auth::bearer::{Gate, TokenCaller, TokenLimits, authenticate};
 use crate::auth::client_ip;
-use crate::http::api_reference;
+use crate::http::api_reference::{self, Reference};
 use crate::request::problem::{self, Problem, ProblemBody};
 use crate::state::AppState;
 use model::api_token::Scope;
@@ -116,9 +118,11 @@ fn endpoints() -> OpenApiRouter<AppState> {
         .routes(routes!(budgets::list_budgets))
 }
 
-/// The reference of the JSON API as Markdown, in which `curl` calls the server at `origin`.
-pub fn reference(origin: &str) -> String {
-    format!("{}\n## Errors\n\n{}", api_reference::markdown(described::description(), origin), codes())
+/// The reference of the JSON API.
+pub fn reference() -> &'static Reference {
+    static REFERENCE: LazyLock<Reference> =
+        LazyLock::new(|| api_reference::of(described::description(), codes()));
+    &REFERENCE
 }
 
 /// The table of error codes, as Markdown.

@@ -79,7 +79,8 @@ pub(super) fn context(state: &AppState) -> impl Fn() + Clone + Send + Sync + 'st
                 provide_context(StoredLink(link::stored_token(&parts.headers, &state.public_url).is_some()));
             }
             if parts.uri.path() == links::API_REFERENCE {
-                provide_context(ApiReferenceText(web::http::reference(state.public_url.origin())));
+                let origin = state.public_url.origin().to_owned();
+                provide_context(ApiReferenceText { reference: web::http::reference(), origin });
             }
             if parts.headers.contains_key(REFRESH_HEADER) {
                 provide_context(Refresh);
