@@ -22,8 +22,19 @@ use crate::helpers::{
     refusing_address, remote_job, steady, until,
 };
 
-const ENDPOINTS: [&str; 11] =
-    ["list", "add", "events", "enable", "disable", "remove", "renew", "test", "deliveries", "retry", "retry-all"];
+const ENDPOINTS: [&str; 11] = [
+    "list",
+    "add",
+    "events",
+    "enable",
+    "disable",
+    "remove",
+    "renew",
+    "test",
+    "deliveries",
+    "retry",
+    "retry-all",
+];
 
 fn frozen() -> Settings {
     let clock = Clock::frozen("2025-03-10T10:00:00Z".parse::<Timestamp>().unwrap());

@@ -59,7 +59,11 @@ impl PublicUrl {
 
     /// With the name `localhost` for an address of this machine: passkeys work there, and not at an IP address.
     pub fn with_name(addr: SocketAddr) -> Self {
-        if addr.ip().is_loopback() { Self(format!("http://localhost:{}", addr.port())) } else { Self::of(addr) }
+        if addr.ip().is_loopback() {
+            Self(format!("http://localhost:{}", addr.port()))
+        } else {
+            Self::of(addr)
+        }
     }
 
     /// The value browsers send in `Origin`.

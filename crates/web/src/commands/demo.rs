@@ -154,8 +154,7 @@ async fn prepare(options: Options, temporary: &Path, site: Site, docket: Docket)
     };
     let api_key = ApiKey::parse(&config.key).map_err(anyhow::Error::msg)?;
     let same_clock = clock.clone();
-    let emulator =
-        Emulator::new(config, docket_emulator::Clock::new(move || same_clock.now().as_millis()));
+    let emulator = Emulator::new(config, docket_emulator::Clock::new(move || same_clock.now().as_millis()));
     let sample_project = projects[0].id.clone();
     samples::fill(&store, &work, &projects, &web_address).await.context("writing the sample jobs")?;
     samples::seed_emulator(&emulator, &store, &clock, &projects).await?;
