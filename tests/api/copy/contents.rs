@@ -19,7 +19,7 @@ pub(super) const FILLING: [&str; 26] = [
     "INSERT INTO identities SELECT 'https://id.example', 'subject', id FROM users WHERE name = 'otto'",
     "INSERT INTO password_links SELECT id, 'hash', 1, id FROM users WHERE name = 'olga'",
     "INSERT INTO setup_links VALUES ('token', 1)",
-    "INSERT INTO drafts SELECT id, 'docs', '', 'An unsent text', 1, '', '', '' FROM users WHERE name = 'olga'",
+    "INSERT INTO drafts SELECT id, 'docs', '', 'An unsent text', 1, '', '', '', 'an intent' FROM users WHERE name = 'olga'",
     "INSERT INTO partial_days VALUES ('docs', '2026-11-20', 0, '{}', 1)",
     "INSERT INTO requested_days VALUES ('docs', '2026-10-01', 1)",
     "INSERT INTO failing_days VALUES ('docs', '2026-10-02', 2, 'failed', 1)",
