@@ -109,11 +109,6 @@ pub fn notifications_of_all_projects(project: &str) -> String {
     with_query(&notifications(project, false), &[("who", "projects")])
 }
 
-/// The number of unread notifications of each project, with the navigation of `project`.
-pub fn notifications_of_all_projects(project: &str) -> String {
-    with_query(&notifications(project, false), &[("who", "projects")])
-}
-
 pub fn jobs(project: &str) -> String {
     format!("/p/{project}/jobs")
 }
