@@ -54,6 +54,24 @@ test.describe("without JavaScript", () => {
 });
 
 for (const javaScriptEnabled of [true, false]) {
+  test(`notification is archived ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ serve, visit }) => {
+    const docket = await serve();
+    const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });
+    const api = new Api(page.request, docket.url, PROJECT);
+    const jobs = [await api.start("emulator:no-changes Check the links"), await api.start("emulator:no-changes Describe the zebra")];
+    for (const job of jobs) await expect.poll(async () => (await api.job(job.id)).state, UNTIL_DONE).toBe("completed");
+    await page.goto(at("/notifications"));
+    if (javaScriptEnabled) await interactive(page);
+    await expect(page.locator(".notifications li")).toHaveCount(2);
+    await page.getByRole("button", { name: /^Archive: .*zebra/ }).click();
+    await expect(page.locator(".notifications li")).toHaveCount(1);
+    await page.reload();
+    await expect(page.locator(".notifications li")).toHaveCount(1);
+    await expect(page.locator(".notifications li")).toContainText("Check the links");
+  });
+}
+
+for (const javaScriptEnabled of [true, false]) {
   test(`all projects have their unread results ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({ serve, visit }) => {
     const docket = await serve();
     const page = await visit(docket, { storageState: docket.session, javaScriptEnabled });

@@ -152,8 +152,35 @@ async fn jobs_of_a_batch_are_one_notification() {
     );
     assert!(rows.contains(alone["id"].as_str().unwrap()), "{rows}");
     for job in ended["jobs"].as_array().unwrap() {
-        assert!(!rows.contains(job["id"].as_str().unwrap()), "{rows}");
+        assert!(!rows.contains(&format!("/jobs/{}", job["id"].as_str().unwrap())), "{rows}");
     }
+}
+
+#[tokio::test]
+async fn archived_notification_is_listed_again_after_a_change() {
+    let app = TestApp::with(at(NOON)).await;
+    obedient_upstream(&app).await;
+    let (olga, ada) = (app.operator().await, app.sign_in("ada").await);
+    let job = olga.created("completed one").await;
+    let id = job["id"].as_str().unwrap();
+    olga.created("completed two").await;
+    app.clock().advance(std::time::Duration::from_secs(60));
+    let has = async |person: &Browser| {
+        let page = person.page("/p/docs/notifications?who=all").await;
+        (page.contains("completed one<"), page.contains("completed two<"))
+    };
+    assert_eq!(has(&olga).await, (true, true));
+    olga.post_json("/api/notifications/archive", &[("project", "docs"), ("jobs", id)]).await;
+    assert_eq!((has(&olga).await, has(&ada).await), ((false, true), (true, true)), "for her only");
+    app.clock().advance(std::time::Duration::from_secs(60));
+    app.ledger().run("UPDATE jobs SET changed_at = changed_at + 3600000").await;
+    assert_eq!(has(&olga).await, (true, true), "it changed");
+    let elsewhere = [("project", "api"), ("jobs", id)];
+    olga.post_json("/api/notifications/archive", &elsewhere).await;
+    assert_eq!(has(&olga).await, (true, true), "a job of another project");
+    olga.post("/api/notifications/archive", &[("project", "docs"), ("jobs", "")])
+        .await
+        .refused(400, "bad_input");
 }
 
 #[tokio::test]

@@ -12,7 +12,6 @@ pub mod checklist;
 pub mod history;
 pub mod job_pages;
 pub mod jobs;
-#[cfg(feature = "ssr")]
 pub mod notifications;
 pub mod palette;
 pub mod passkeys;

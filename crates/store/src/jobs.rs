@@ -1,6 +1,7 @@
 //! Jobs: prompts and their delivery, the queue, the list and its search, tags, templates and batches.
 
 pub mod archive_and_tags;
+mod archived_notifications;
 pub mod batches;
 pub mod changes;
 pub mod details;

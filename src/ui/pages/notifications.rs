@@ -21,7 +21,7 @@ use crate::ui::pages::page_head::page_head;
 use crate::ui::pages::platform_notice;
 use crate::ui::pages::request::{self, page};
 use api::jobs::{ReadNotifications, list_notifications};
-use api::notifications::{batches_of, unread_in};
+use api::notifications::{ArchiveNotifications, batches_of, unread_in, without_archived};
 use model::api_token::ExpiringToken;
 use model::id::BatchId;
 use model::job::Job;
@@ -61,9 +61,11 @@ pub fn NotificationsPage() -> impl IntoView {
     }
     let content = page(async move {
         let who = all.then(|| "all".to_owned());
-        let listed = list_notifications(project.clone(), who).await?;
+        let mut listed = list_notifications(project.clone(), who).await?;
+        without_archived(&mut listed).await?;
         let jobs: Vec<Job> = listed.new.iter().chain(&listed.earlier).cloned().collect();
-        let mut batches = Batches { summaries: batches_of(&jobs).await?, shown: Vec::new() };
+        let summaries = batches_of(&jobs).await?;
+        let mut batches = Batches { summaries, shown: Vec::new(), jobs };
         let older = (listed.older > 0).then(|| older(&project, all, listed.older));
         Ok(view! {
             <div data-region="notifications" data-every="30">
@@ -84,6 +86,8 @@ pub fn NotificationsPage() -> impl IntoView {
 struct Batches {
     summaries: Vec<BatchSummary>,
     shown: Vec<BatchId>,
+    /// All listed jobs.
+    jobs: Vec<Job>,
 }
 
 impl Batches {
@@ -97,7 +101,9 @@ impl Batches {
             return None;
         }
         self.shown.push(summary.id.clone());
-        Some(row_of_batch(job, summary))
+        let jobs = self.jobs.iter().filter(|job| job.batch.as_ref() == Some(&summary.id));
+        let jobs: Vec<&str> = jobs.map(|job| job.id.as_str()).collect();
+        Some(row_of_batch(job, summary, jobs.join(",")))
     }
 }
 
@@ -265,13 +271,26 @@ fn row(job: &Job) -> AnyView {
             <span class="contents" data-region=region>{link(&status)}</span>
             <a class="row-target" dir="auto" href=href>{job.title()}</a>
             <span class="faint">{job.author.clone()} " · " {ago(job.changed_at)} {waiting(job)}</span>
+            {archive(job.project.as_str(), job.id.to_string(), job.title())}
         </li>
     }
     .into_any()
 }
 
-/// `job`: the one of the batch that changed last.
-fn row_of_batch(job: &Job, batch: &BatchSummary) -> AnyView {
+/// The button that archives the notification of `jobs`, ids separated by commas. `of`: the notification's name.
+fn archive(project: &str, jobs: String, of: String) -> AnyView {
+    let button = view! {
+        <button type="submit" class="quiet" title="Archive, until it changes again" data-done="Archived">
+            {icon(icon::ARCHIVED)}
+            <span class="visually-hidden">"Archive: " {of}</span>
+        </button>
+    };
+    let hidden = vec![("project", project.to_owned()), ("jobs", jobs)];
+    post_form("order-3", ArchiveNotifications::PATH, hidden, button).into_any()
+}
+
+/// `job`: the one of the batch that changed last. `jobs`: the ids of all that are listed.
+fn row_of_batch(job: &Job, batch: &BatchSummary, jobs: String) -> AnyView {
     let href = links::batch(job.project.as_str(), batch.id.as_str());
     view! {
         <li data-key=batch.id.to_string()>
@@ -280,6 +299,7 @@ fn row_of_batch(job: &Job, batch: &BatchSummary) -> AnyView {
                 {batch_progress::notice(&batch.progress)} " " <span class="soft">{batch.name.clone()}</span>
             </a>
             <span class="faint">{job.author.clone()} " · " {ago(job.changed_at)}</span>
+            {archive(job.project.as_str(), jobs, batch.name.clone())}
         </li>
     }
     .into_any()

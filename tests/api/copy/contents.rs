@@ -9,7 +9,7 @@ use crate::databases::TestDatabase;
 use crate::helpers::Ledger;
 
 /// Rows that an app stores only for a short time.
-pub(super) const FILLING: [&str; 26] = [
+pub(super) const FILLING: [&str; 27] = [
     "INSERT INTO second_factors (user_id, secret, created_at, last_step, proposed_by) SELECT id, 'JBSWY3DP', 1, 0, 'hash' FROM users WHERE name = 'vera'",
     "INSERT INTO recovery_codes (user_id, code_hash) SELECT id, 'hash' FROM users WHERE name = 'vera'",
     "INSERT INTO sign_in_steps SELECT 'token', id, '', '/p/docs', 0, 1 FROM users WHERE name = 'vera'",
@@ -25,6 +25,7 @@ pub(super) const FILLING: [&str; 26] = [
     "INSERT INTO failing_days VALUES ('docs', '2026-10-02', 2, 'failed', 1)",
     "INSERT INTO history_lease VALUES (1, 'a process that ended', 1)",
     "INSERT INTO seen_changes SELECT id, 'docs', 1, 1, 0, 0 FROM users WHERE name = 'vera'",
+    "INSERT INTO archived_notifications SELECT u.id, j.id, 1 FROM users u, jobs j WHERE u.name = 'vera'",
     "INSERT INTO upstream_pauses VALUES ('of-a-test', 1)",
     "INSERT INTO platform_notices VALUES ('docs', 'no_credits', 1)",
     "INSERT INTO direct_projects VALUES ('of-a-test', 1, 1)",

@@ -1,11 +1,12 @@
-//! What the page of the notifications shows beside the jobs: their batches, and how much is unread in each project.
+//! What the page of the notifications shows beside the jobs: their batches, which ones are archived, and how much is unread in each project.
 
 use crate::caller::Caller;
 use crate::jobs::Jobs;
+use crate::jobs::archive_and_tags::ChosenIds;
 use model::error::AppError;
-use model::id::{BatchId, ProjectId};
+use model::id::{BatchId, JobId, ProjectId};
 use model::job::Job;
-use model::job_list::BatchSummary;
+use model::job_list::{BatchSummary, Notifications};
 
 impl Jobs {
     /// The batches of `jobs`, in no particular order.
@@ -14,6 +15,30 @@ impl Jobs {
         batches.sort();
         batches.dedup();
         Ok(self.store.batch_summaries(&batches).await?)
+    }
+
+    /// Removes the jobs that the caller archived after their last change.
+    pub async fn without_archived(
+        &self,
+        caller: &Caller,
+        listed: &mut Notifications,
+    ) -> Result<(), AppError> {
+        let jobs: Vec<JobId> = listed.new.iter().chain(&listed.earlier).map(|job| job.id.clone()).collect();
+        let archived = self.store.archived_notifications(&caller.user.id, &jobs).await?;
+        let is_listed = |job: &Job| archived.get(&job.id).is_none_or(|at| *at < job.changed_at);
+        listed.new.retain(is_listed);
+        listed.earlier.retain(is_listed);
+        Ok(())
+    }
+
+    /// Archives the caller's notifications of `jobs` until these change again.
+    pub async fn archive_notifications(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        ChosenIds(jobs): ChosenIds,
+    ) -> Result<(), AppError> {
+        Ok(self.store.archive_notifications(caller.authority(), &caller.user.id, project, &jobs).await?)
     }
 
     /// How many jobs ended or need attention in each of `projects` since the caller last looked: of everyone for people who start no jobs, else the caller's own.
