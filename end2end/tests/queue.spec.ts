@@ -176,7 +176,8 @@ for (const javaScriptEnabled of [true, false]) {
 
       await batch.getByRole("link", { name: "Cancel: Check a page · 3 pages", exact: true }).click();
       await batch.getByRole("link", { name: "Keep in queue" }).click();
-      await batch.getByRole("link", { name: "Cancel: Check a page · 3 pages", exact: true }).click();
+      await batch.getByRole("link", { name: "Cancel: Check a page · 3 pages", exact: true }).press("Enter");
+      if (javaScriptEnabled) await expect(batch.getByRole("button", { name: "Cancel 2 jobs" })).toBeFocused();
       await batch.getByRole("button", { name: "Cancel 2 jobs" }).click();
       await expect.poll(async () => (await api.queue()).map(({ prompt }) => prompt)).toEqual(["Before it", "After it"]);
       if (!javaScriptEnabled) await open(page, at("/queue"));

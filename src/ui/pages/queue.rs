@@ -132,6 +132,8 @@ fn batch_row(queue_view: &QueueView, batch: &QueuedBatch, run: &[QueueEntry], nt
     });
     let rows = run.iter().map(|entry| row(queue_view, entry, true)).collect_view();
     let key = format!("{id}-{nth}");
+    // Has a key of its own, so that the focus stays in it.
+    let tools = tools.map(|tools| view! { <div data-key=format!("{key}-tools")>{tools}</div> });
     view! {
         <li class="queue-batch" data-key=key.clone()>
             <details open=is_open>
