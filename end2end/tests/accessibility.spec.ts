@@ -202,7 +202,7 @@ test.describe("without a session", () => {
     await open(page, "/login");
     await page.getByLabel("Username").fill("nobody");
     await page.getByLabel("Password").fill("nothing at all");
-    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
     await expect(page.getByRole("alert")).toBeVisible();
     await expectAccessible(page);
   });

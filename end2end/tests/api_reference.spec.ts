@@ -17,7 +17,7 @@ for (const javaScriptEnabled of [true, false]) {
     // The server and a project of the reader.
     await expect(page.getByText(`${demo.url}/api/v1/projects/${PROJECT}/jobs`).first()).toBeVisible();
     const contents = page.getByRole("navigation", { name: "Contents" });
-    await contents.getByRole("link", { name: "Batches" }).click();
+    await contents.getByRole("link", { name: "Batches", exact: true }).click();
     await expect(page).toHaveURL(/#batches$/);
     await expect(page.getByRole("heading", { name: "Batches", exact: true })).toBeInViewport();
     await expect(contents).toBeInViewport();

@@ -301,7 +301,7 @@ test.describe("on a phone", () => {
   test("keys are not shown", async ({ page }) => {
     await open(page, at("/jobs/new"));
     await expect(page.getByRole("button", { name: "Start job" })).toBeVisible();
-    await expect(page.getByText("Ctrl", { exact: true })).toBeHidden();
+    await expect(page.locator("kbd").filter({ visible: true })).toHaveCount(0);
     await page.getByRole("button", { name: "Search and go anywhere" }).click();
     const palette = page.getByRole("dialog", { name: "Command palette" });
     await expect(palette.getByRole("option", { name: /^New job/ }).first()).toBeVisible();

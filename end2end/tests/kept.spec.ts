@@ -188,7 +188,7 @@ test("template survives the end of the session", async ({ page, person, trouble 
 async function signIn(page: Page, { username, password }: Person): Promise<void> {
   await page.getByLabel("Username").fill(username);
   await page.getByLabel("Password").fill(password);
-  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
 }
 
 test("failed sign-out keeps drafts, the session and the page; the next one removes the drafts", async ({ page, context, trouble }) => {
@@ -203,6 +203,6 @@ test("failed sign-out keeps drafts, the session and the page; the next one remov
   await expect(page.getByLabel("Prompt")).toHaveValue("Written before leaving");
   await context.setOffline(false);
   await page.getByRole("button", { name: "Sign out" }).click();
-  await expect(page.getByRole("button", { name: "Sign in" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Sign in", exact: true })).toBeVisible();
   expect(await kept(page)).toEqual([]);
 });

@@ -188,7 +188,7 @@ test("password and recovery code sign in without JavaScript", async ({ serve, vi
   await expect(plain.getByRole("button")).toHaveCount(1);
   await expect(plain.getByText("Your passkeys need JavaScript")).toBeVisible();
   await plain.getByLabel("Code").fill(codes[0] as string);
-  await plain.getByRole("button", { name: "Sign in" }).click();
+  await plain.getByRole("button", { name: "Sign in", exact: true }).click();
   await expect(plain).toHaveURL(at(""));
   await plain.goto("/account");
   await expect(section(plain).getByText("Adding a passkey needs JavaScript")).toBeVisible();

@@ -13,7 +13,7 @@ const secrets = new Map<string, string>();
 /** Enters a code. */
 async function enter(page: Page, code: string): Promise<void> {
   await page.getByLabel("Code").fill(code);
-  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
 }
 
 for (const javaScriptEnabled of [true, false]) {

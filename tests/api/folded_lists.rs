@@ -82,6 +82,8 @@ async fn list_of_jobs_is_limited_to_days() {
     let olga = app.operator().await;
     let first = New::job("On March 10").id(&olga).await;
     app.clock().advance(Duration::from_secs(86_400));
+    // Her session ended.
+    let olga = app.operator().await;
     let second = New::job("On March 11").id(&olga).await;
     let found = async |from: &str, to: &str| {
         let fields = [("project", "docs"), ("from", from), ("to", to)];

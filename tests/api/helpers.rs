@@ -75,6 +75,8 @@ pub(crate) fn http_client() -> reqwest::ClientBuilder {
         .no_proxy()
         .tls_certs_only([])
         .timeout(DEADLINE)
+        // The server closes connections without requests after 30 s.
+        .pool_idle_timeout(Duration::from_secs(10))
 }
 
 /// The result of an operation, which must end within [`DEADLINE`].

@@ -133,7 +133,9 @@ async fn jobs_of_a_batch_are_one_notification() {
     let app = TestApp::start().await;
     obedient_upstream(&app).await;
     let olga = app.operator().await;
-    let batch = New::batch("{{outcome}} of the zebra", "completed\nfailed\ncompleted").started(&olga).await;
+    let batch = New::batch("{{outcome}} of the zebra", "completed one\nfailed two\ncompleted three")
+        .started(&olga)
+        .await;
     let fields = [("project", "docs"), ("batch", batch["id"].as_str().unwrap())];
     let ended = until("the jobs of the batch end", async || {
         let now = olga.post_json("/api/batches/get", &fields).await;

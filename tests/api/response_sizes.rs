@@ -44,7 +44,11 @@ async fn every_response_is_limited_whatever_is_stored() {
     // In this order, the jobs of the batch are cancelled before notifications are listed, and nothing is removed before it is listed.
     for endpoint in endpoints().into_iter().filter(is_kept) {
         for batch in [&filled.stored.prepared_batch, &filled.stored.started_batch] {
-            let fields = filled.fields(batch);
+            let mut fields = filled.fields(batch);
+            if endpoint == "/api/jobs/list" {
+                // All jobs.
+                fields.retain(|(name, _)| !["from", "to"].contains(name));
+            }
             let response = unless_busy(async || ada.post(endpoint, &fields).await).await;
             assert!(response.status < 500, "{endpoint}: {} {:.300}", response.status, response.text);
             assert!(response.bytes.len() <= WHOLE_MAX_BYTES, "{endpoint}: {}", response.bytes.len());

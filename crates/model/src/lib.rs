@@ -3,6 +3,7 @@
 
 pub mod account;
 pub mod analytics;
+pub mod api_reference;
 pub mod api_token;
 pub mod audit;
 pub mod audit_query;

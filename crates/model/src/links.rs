@@ -220,8 +220,8 @@ pub fn new_job_from(project: &str, job: &str) -> String {
 
 /// A sentence that ends with the path of a project's page after a colon: the text before, and the path.
 pub fn named_in(sentence: &str) -> Option<(&str, &str)> {
-    let (text, path) = sentence.trim_end_matches('.').rsplit_once(": ")?;
-    path.starts_with("/p/").then_some((text, path))
+    let (text, path) = sentence.split_at(sentence.find(": /p/")?);
+    Some((text, path[2..].strip_suffix('.').unwrap_or(&path[2..])))
 }
 
 /// Sign-in that redirects to `next` afterwards.

@@ -9,7 +9,6 @@ mod probes;
 mod starting;
 mod v1;
 
-pub use api_reference::{Endpoint, Group, Object, Reference};
 pub use metrics::metrics_router;
 pub use starting::starting_router;
 pub use v1::{codes, reference};

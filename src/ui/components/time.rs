@@ -131,10 +131,11 @@ pub fn wait(at: Timestamp, now: Timestamp) -> Option<String> {
 /// The time until `at`, rounded up to minutes: `4 min`, `1 h 45 min`.
 pub fn until(at: Timestamp, now: Timestamp) -> String {
     let minutes = ((at.seconds_since(now) + 59) / 60).max(1);
+    let (hours, rest) = ((minutes / 60).to_string(), (minutes % 60).to_string());
     match (minutes / 60, minutes % 60) {
-        (0, _) => format!("{minutes} min"),
-        (hours, 0) => format!("{hours} h"),
-        (hours, rest) => format!("{hours} h {rest} min"),
+        (0, _) => rest + " min",
+        (_, 0) => hours + " h",
+        _ => [&hours, " h ", &rest, " min"].concat(),
     }
 }
 

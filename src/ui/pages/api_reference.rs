@@ -1,13 +1,13 @@
 //! `/docs/api`: the reference of the JSON API, with the reader's server and project in its examples.
 
 use leptos::prelude::*;
-use web::http::{Endpoint, Group, Object, Reference};
 
 use crate::ui::components::icon::{self, icon};
 use crate::ui::pages::copy_button::{Copied, copy_button};
 use crate::ui::pages::frame::LastProject;
 use crate::ui::pages::markdown::{Origin, markdown};
 use crate::ui::pages::page_head::page_head;
+use model::api_reference::{Endpoint, Group, Object, Reference};
 use model::links;
 
 /// The reference, and the URL of this server. The router provides it for this page.
@@ -128,7 +128,7 @@ fn code(name: &'static str, text: String) -> impl IntoView + use<> {
     let label = view! { {icon(icon::COPY)}<span class="visually-hidden">"Copy "{name.to_lowercase()}</span> };
     view! {
         <figure>
-            <figcaption>{name}{copy_button("quiet", Copied::Text(text.clone()), "Copied", label)}</figcaption>
+            <figcaption class="with-icon">{name}{copy_button("quiet", Copied::Text(text.clone()), "Copied", label)}</figcaption>
             <pre tabindex="0"><code>{text}</code></pre>
         </figure>
     }

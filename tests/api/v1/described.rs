@@ -37,6 +37,13 @@ fn operation<'a>(description: &'a Value, method: &str, path: &str) -> Option<&'a
     item.and_then(|item| item.get(method))
 }
 
+/// The schema of the body of a successful response.
+pub(super) fn success(method: &str, path: &str) -> &'static Value {
+    let responses = &DESCRIPTION["paths"][path][method.to_lowercase()]["responses"];
+    let found = responses.as_object().unwrap().iter().find(|(status, _)| status.starts_with('2'));
+    &found.unwrap().1["content"]["application/json"]["schema"]
+}
+
 /// Checks that a response has a described status, code and headers.
 #[track_caller]
 pub(super) fn assert_is_described(method: &str, path: &str, response: &TestResponse) {

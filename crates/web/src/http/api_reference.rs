@@ -7,58 +7,7 @@ use std::fmt::Write;
 use serde_json::{Map, Value};
 
 use example::example;
-
-pub struct Reference {
-    pub introduction: String,
-    pub groups: Vec<Group>,
-    pub objects: Vec<Object>,
-    /// The table of error codes.
-    pub errors: String,
-}
-
-/// Endpoints about the same thing.
-pub struct Group {
-    pub name: String,
-    pub endpoints: Vec<Endpoint>,
-}
-
-pub struct Endpoint {
-    /// In capitals.
-    pub method: String,
-    pub path: String,
-    pub text: String,
-    /// The response of a request that succeeds, as JSON. It has `{project}` in place of an id.
-    pub response: Option<String>,
-    /// Of `response`, in the description.
-    pub response_schema: Value,
-    /// The body of a request, as JSON.
-    body: Option<String>,
-    has_key: bool,
-}
-
-/// An object of requests and responses.
-pub struct Object {
-    pub name: String,
-    pub text: String,
-}
-
-impl Endpoint {
-    /// A command line that sends a request to the server at `origin`.
-    pub fn command(&self, origin: &str, project: &str) -> String {
-        let path =
-            self.path.replace("{project}", project).replace("{job}", "$JOB").replace("{batch}", "$BATCH");
-        let mut command = format!("curl \"{origin}{path}\" \\\n  -H \"Authorization: Bearer $DOCKET_TOKEN\"");
-        if self.has_key {
-            command.push_str(" \\\n  -H \"Idempotency-Key: $KEY\"");
-        }
-        match &self.body {
-            Some(body) => _ = write!(command, " \\\n  --json '{body}'"),
-            None if self.method == "POST" => command.push_str(" \\\n  -X POST"),
-            None => {}
-        }
-        command
-    }
-}
+use model::api_reference::{Endpoint, Group, Object, Reference};
 
 /// The reference of what `description` describes.
 pub(super) fn of(description: &Value, errors: String) -> Reference {
@@ -156,7 +105,6 @@ fn read(description: &Value, path: &str, method: &str, endpoint: &Value) -> Endp
         path: path.to_owned(),
         text,
         response: response.map(|schema| pretty(&example(description, schema))),
-        response_schema: response.cloned().unwrap_or_default(),
         body: body.is_object().then(|| pretty(&example(description, body))),
         has_key: parameters.iter().any(|parameter| parameter["name"] == "Idempotency-Key"),
     }

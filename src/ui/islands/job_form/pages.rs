@@ -5,6 +5,7 @@ use leptos::ev::FocusEvent;
 use leptos::prelude::*;
 
 use super::detect::Lookup;
+use super::suggestions::split;
 use crate::ui::islands::browser;
 use crate::ui::islands::prompt_form::PromptForm;
 use crate::ui::marks::PAGES_FIELD;
@@ -23,7 +24,7 @@ pub(super) fn start(form: PromptForm) {
         form.pauses.track();
         let pages = form.pages.get_untracked();
         let is_typing = browser::focused().as_deref() == Some(PAGES_FIELD.name());
-        unknown.of(written(if is_typing { complete(&pages) } else { &pages }));
+        unknown.of(written(if is_typing { split(&pages).0 } else { &pages }));
     });
 }
 
@@ -42,20 +43,13 @@ fn written(pages: &str) -> String {
     pages.trim().trim_end_matches([',', ' ']).to_owned()
 }
 
-/// The pages before the one that is being typed.
-fn complete(pages: &str) -> &str {
-    pages.rsplit_once(',').map_or("", |(complete, _)| complete)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn page_is_complete_before_a_comma() {
-        assert_eq!(complete("/a, /b, /c"), "/a, /b");
-        assert_eq!(complete("/a, "), "/a");
-        assert_eq!(complete("/a"), "");
+        assert_eq!(["/a, /b, /c", "/a, ", "/a"].map(|pages| written(split(pages).0)), ["/a, /b", "/a", ""]);
         assert_eq!(["/a, ", "/a", ", "].map(written), ["/a", "/a", ""]);
     }
 }

@@ -16,6 +16,7 @@ pub fn SendButtons(idle: String, busy: String, refused: Option<ErrorCode>, is_fu
     if let Some(form) = form {
         form.is_full.set(is_full);
     }
+    let was_full = is_full;
     let is_pending = move || form.is_some_and(|form| form.is_pending.get());
     let is_full = move || form.map_or(is_full, |form| form.is_full.get());
     let label = move || match (is_pending(), is_full()) {
@@ -31,8 +32,8 @@ pub fn SendButtons(idle: String, busy: String, refused: Option<ErrorCode>, is_fu
     };
     view! {
         <button type="submit" class="button button-primary" disabled=is_pending>{label}</button>
-        // Not of the button: Ctrl+Enter presses none.
-        <input type="hidden" name="queue" value="on" disabled=move || !is_full() autocomplete="off" />
+        // Without JavaScript. With it, `PromptForm::fields` sends the field.
+        <input type="hidden" name="queue" value="on" disabled=!was_full autocomplete="off" />
         <button
             type="submit"
             id=CONFIRM

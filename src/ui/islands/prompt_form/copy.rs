@@ -49,8 +49,7 @@ impl LocalCopy {
         let (base, head) = head.split_once(' ')?;
         let (state, head) = head.split_once(' ')?;
         let (template, head) = head.split_once(' ')?;
-        // Copies of version 0.1.0 have no origin.
-        let (intent, origin) = head.split_once(' ').unwrap_or((head, head));
+        let (intent, origin) = head.split_once(' ')?;
         let (pages, text) = rest.split_once('\n')?;
         let [template, intent, origin, pages, text] =
             [template, intent, origin, pages, text].map(str::to_owned);
@@ -106,8 +105,6 @@ mod tests {
         for copy in [copy(17, Saved), copy(-1, Typed), copy(0, Posted)] {
             assert_eq!(LocalCopy::read(&copy.to_string()), Some(copy));
         }
-        let old = LocalCopy::read("17 typed 0192-7 4f-1\n/a, /b\none\ntwo\n");
-        assert_eq!(old, Some(LocalCopy { origin: "4f-1".to_owned(), ..copy(17, Typed) }));
         for text in ["a text", "two\nlines", "1 saved\nx", "1 other t i\na\nb", "17 typed 0192-7\n/a\none"] {
             assert_eq!(LocalCopy::read(text), None);
         }

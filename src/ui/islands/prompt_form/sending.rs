@@ -69,6 +69,7 @@ impl PromptForm {
             (BASE, &base),
             ("anyway", anyway),
             (DRAFT, &known.origin),
+            ("queue", if self.is_full.get_untracked() { "on" } else { "" }),
         ];
         browser::fields_with(&form, pressed, &given)
     }
