@@ -101,7 +101,7 @@ for (const javaScriptEnabled of [true, false]) {
     });
 
     test("published URL and other spellings mean the page of the history", async ({ page, api }) => {
-      const [mentioned, typed] = javaScriptEnabled ? ["/guides/migrate-secrets", "/quickstart"] : ["/guides/migrate-webhooks", "/installation"];
+      const [mentioned, typed] = javaScriptEnabled ? ["/guides/migrate-secrets", "/quickstart"] : ["/guides/migrate-webhooks", "/pricing"];
       await goTo(page, at("/jobs/new"));
       await page.getByLabel("Prompt").fill(`Compare them: https://docs.example.com${mentioned}/?tab=2`);
       if (javaScriptEnabled) await expect(page.locator("#detected")).toHaveText(`Detected in prompt: ${mentioned}`);

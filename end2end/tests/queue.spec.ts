@@ -75,7 +75,7 @@ for (const javaScriptEnabled of [true, false]) {
       await spend(page, docket);
       await open(page, at("/jobs/new"));
       await page.getByLabel("Prompt").fill("For later");
-      await expect(page.getByText(/^Sent in about (1 h|\d+ min)\.$/)).toBeVisible();
+      await expect(page.getByText(/^Sent in about (1 h|1 h 1 min|\d+ min)\.\s*$/)).toBeVisible();
       await expect(page.getByRole("button", { name: "Send first" })).toHaveCount(0);
       await page.getByRole("button", { name: "Add to queue" }).click();
       const job = await jobOf(page);
@@ -105,7 +105,7 @@ for (const javaScriptEnabled of [true, false]) {
       await page.getByLabel("Prompt").fill("Urgent");
       await page.getByRole("button", { name: "Send first" }).click();
       const job = await jobOf(page);
-      await expect(page.getByText(/^Sent in about (1 h|\d+ min)\.$/)).toBeVisible();
+      await expect(page.getByText(/^Sent in about (1 h|1 h 1 min|\d+ min)\.\s*$/)).toBeVisible();
       await expect(page.getByRole("button", { name: "Send first" })).toHaveCount(0);
       expect((await api.queue()).map(({ prompt }) => prompt)).toEqual(["Urgent", "First", "Second", "Third"]);
 
@@ -116,7 +116,7 @@ for (const javaScriptEnabled of [true, false]) {
       const [, , third] = await api.queue();
       await open(page, at(`/jobs/${third?.job}`));
       await page.getByRole("button", { name: "Send first" }).click();
-      await expect(page.getByText(/^Sent in about (1 h|\d+ min)\.$/)).toBeVisible();
+      await expect(page.getByText(/^Sent in about (1 h|1 h 1 min|\d+ min)\.\s*$/)).toBeVisible();
       expect((await api.queue()).map(({ prompt }) => prompt)).toEqual(["Third", "First", "Second"]);
     });
 

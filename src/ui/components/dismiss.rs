@@ -7,28 +7,29 @@ use crate::ui::components::form::post_form;
 use api::archive_and_tags::{DismissJobs, UndismissJobs};
 use model::job::Job;
 
+const DISMISS: &str = "Dismiss for everyone";
+
 pub fn dismiss(project: &str, job: &str) -> impl IntoView + use<> {
-    form(project, job.to_owned(), "button", ())
+    form(project, job.to_owned(), "button", None)
 }
 
 /// As [`dismiss`], in a list.
 pub fn dismiss_in_list(job: &Job) -> impl IntoView + use<> {
-    let name = view! { <span class="visually-hidden">": " {job.title()}</span> };
-    form(job.project.as_str(), job.id.to_string(), "quiet", name)
+    form(job.project.as_str(), job.id.to_string(), "quiet", Some(&job.title()))
 }
 
 /// Dismisses several jobs of a batch.
 pub fn dismiss_all(project: &str, jobs: &[&Job], batch: &str) -> impl IntoView + use<> {
     let ids: Vec<&str> = jobs.iter().map(|job| job.id.as_str()).collect();
-    let name = view! { <span class="visually-hidden">": " {batch.to_owned()}</span> };
-    form(project, ids.join(","), "quiet", name)
+    form(project, ids.join(","), "quiet", Some(batch))
 }
 
-/// `of`: what the button's name says for screen readers after its words.
-fn form<N: IntoView>(project: &str, jobs: String, class: &'static str, of: N) -> impl IntoView + use<N> {
+/// `what`: the title that the button's name has for screen readers after its words.
+fn form(project: &str, jobs: String, class: &'static str, what: Option<&str>) -> impl IntoView + use<> {
+    let name = what.map(|what| format!("{DISMISS}: {what}"));
     let button = view! {
-        <button type="submit" class=class data-done="dismissed" data-undo=UndismissJobs::PATH>
-            "Dismiss for everyone" {of.into_view()}
+        <button type="submit" class=class aria-label=name data-done="dismissed" data-undo=UndismissJobs::PATH>
+            {DISMISS}
         </button>
     };
     post_form("dismiss", DismissJobs::PATH, which(project, jobs), button)
