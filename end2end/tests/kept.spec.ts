@@ -79,7 +79,7 @@ for (const [name, form] of Object.entries(FORMS)) {
     await expect(other).toHaveURL("/login");
     expect(await kept(page)).toEqual([]);
     if (name === "import") await field(page, "Id of the job on the platform").fill("job_1");
-    await page.getByRole("button", { name: form.button }).first().click();
+    await page.getByRole("button", { name: form.button, exact: true }).first().click();
     await signIn(page, person);
     await expect(page).toHaveURL(form.path);
     await expectFilled(page, form, suffix);
@@ -135,7 +135,7 @@ test("note that was typed stays when the range changes", async ({ page, api, dem
   await page.reload();
   await expectFilled(page, note, suffix);
   // Saved at another URL, it does not come back.
-  await page.getByRole("button", { name: note.button }).first().click();
+  await page.getByRole("button", { name: note.button, exact: true }).first().click();
   await expect.poll(() => kept(page)).toEqual([]);
   // Other tests use this demonstration without notes.
   await open(page, note.path);
@@ -176,11 +176,11 @@ test("template survives the end of the session", async ({ page, person, trouble 
   await open(page, form.path);
   await fill(page, form, suffix);
   await page.context().clearCookies();
-  await page.getByRole("button", { name: form.button }).click();
+  await page.getByRole("button", { name: form.button, exact: true }).click();
   await signIn(page, person);
   await expect(page).toHaveURL(form.path);
   await expectFilled(page, form, suffix);
-  await page.getByRole("button", { name: form.button }).click();
+  await page.getByRole("button", { name: form.button, exact: true }).click();
   await expect(page).toHaveURL(/\/templates$/);
   await expect(page.getByRole("heading", { name: `Check links${suffix}` })).toBeVisible();
 });
