@@ -63,6 +63,8 @@ pub struct FormStart {
     pub prefill: PrefilledText,
     /// Why the form was refused, if it was.
     pub refused: Option<ErrorCode>,
+    /// Whether the hourly budget has no room, so that the prompt is queued.
+    pub is_full: bool,
 }
 
 /// The text of a form without its draft.
@@ -168,7 +170,8 @@ pub struct PromptForm {
 impl PromptForm {
     /// The form with the text in the field with the id `field`.
     pub fn new(start: FormStart, field: &'static str) -> Self {
-        let FormStart { key, template, intent, origin, is_draft, saved_at, refused, .. } = start.clone();
+        let FormStart { key, template, intent, origin, is_draft, saved_at, refused, is_full, .. } =
+            start.clone();
         let base = saved_at.filter(|_| is_draft).map_or(0, Timestamp::as_millis);
         let known = Known { key, base, origin, may_be_on_server: saved_at.is_some(), ..Known::default() };
         let text = || RwSignal::new(String::new());
@@ -184,7 +187,7 @@ impl PromptForm {
             stored_in: RwSignal::new(if is_draft { StoredIn::OnServer } else { StoredIn::Nowhere }),
             is_unreached: RwSignal::new(false),
             is_pending: RwSignal::new(false),
-            is_full: RwSignal::new(false),
+            is_full: RwSignal::new(is_full),
             refused: RwSignal::new(refused),
             replaced: RwSignal::new(None),
             other: RwSignal::new(None),
@@ -370,9 +373,7 @@ pub fn around(
     handlers: Option<Handlers>,
     children: Children,
 ) -> impl IntoView {
-    if browser::IS_HERE {
-        provide_context(form);
-    }
+    provide_context(form);
     view! {
         <div
             class=class

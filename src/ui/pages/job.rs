@@ -179,12 +179,14 @@ async fn follow_up(
     let goes_first = given.is_some();
     let text = given.unwrap_or_else(|| form.draft.clone());
     room.use_up(escaped_len(&text));
+    let refused = why.as_ref().map(|why| why.code);
+    let is_full = prompt_form::is_full(budget, refused);
     let start = FormStart {
         job: Some(job.id.to_string()),
-        refused: why.as_ref().map(|why| why.code),
+        refused,
+        is_full,
         ..form_start(&form, person, &project, &text, goes_first)
     };
-    let is_full = prompt_form::is_full(budget, start.refused);
     let place = prompt_form::place_if_full(&project, true, is_full).await;
     let wait = place.and_then(cost::wait).map(|wait| view! { <p class="cost">{wait}</p> });
     let id = job.id.to_string();
@@ -211,7 +213,7 @@ async fn follow_up(
                     {other_version(FOLLOW_UP_FIELD)}
                     {field}
                     <div class="actions">
-                        {send_buttons("Send follow-up", "Sending…", why.as_ref(), is_confirmed, is_full)}
+                        {send_buttons("Send follow-up", "Sending…", is_confirmed)}
                     </div>
                     <div class="follow-up-notes">
                         {wait}

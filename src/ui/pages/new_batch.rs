@@ -131,7 +131,7 @@ pub fn NewBatch() -> impl IntoView {
                             {other_version(VALUES_FIELD)}
                             {values}
                             <div class="send">
-                                <SendButtons idle="Preview".to_owned() busy="Preview".to_owned() refused=None is_full=false />
+                                <SendButtons idle="Preview".to_owned() busy="Preview".to_owned() />
                                 <DraftNotes is_draft=false />
                             </div>
                         </form>

@@ -90,7 +90,10 @@ pub fn NewJob() -> impl IntoView {
         let retried = copied.clone().filter(Job::is_retryable);
         let prefilled = prefilled(prefill, &pick, form.prompt_max, copied);
         let text = text(&form, refused.as_ref(), &prefilled);
+        let creates = budgets.map(|budgets| budgets.creates);
+        let is_full = is_full(creates, why.as_ref().map(|why| why.code));
         let start = FormStart {
+            is_full,
             key: key.clone(),
             origin: form.draft_origin.clone(),
             template: text.template.clone(),
@@ -101,8 +104,6 @@ pub fn NewJob() -> impl IntoView {
         // A failed lookup does not prevent the form.
         let detected = mentioned_pages(project.clone(), text.prompt.clone()).await.unwrap_or_default();
         let unknown = unknown_pages(project.clone(), text.pages.clone()).await.unwrap_or_default();
-        let creates = budgets.map(|budgets| budgets.creates);
-        let is_full = is_full(creates, why.as_ref().map(|why| why.code));
         let place = place_if_full(&project, false, is_full).await;
         let others = other_drafts(&project, &form.other_drafts, |id| pick.name_of(id));
         let (project, form, text, pick) = (project.as_str(), &form, &text, &pick);
@@ -119,7 +120,6 @@ pub fn NewJob() -> impl IntoView {
             why,
             is_confirmed,
             creates,
-            is_full,
             place,
         };
         let (fields, templates) = (fields.view(&start), pick.panel());
@@ -162,7 +162,6 @@ struct Fields<'a> {
     is_confirmed: bool,
     /// The hourly budget of job starts.
     creates: Option<Meter>,
-    is_full: bool,
     /// The place in the queue of a job that is added to it now.
     place: Option<QueuePlace>,
 }
@@ -252,7 +251,7 @@ impl Fields<'_> {
                     {similar_notice(self.project, "Similar jobs", &self.similar)}
                 </div>
                 <div class="send">
-                    {send_buttons("Start job", "Starting…", why, self.is_confirmed, self.is_full)}
+                    {send_buttons("Start job", "Starting…", self.is_confirmed)}
                     <span class="faint js-only"><kbd>"Ctrl"</kbd> " " <kbd>"Enter"</kbd></span>
                     {self.cost()}
                     <DraftNotes is_draft=draft.is_draft />

@@ -87,21 +87,13 @@ pub(super) fn problem(refused: Option<&AppError>) -> AnyView {
     view! { <div class=PROBLEM>{shown}</div> }.into_any()
 }
 
-/// The buttons that send the form; while the budget `is_full`, they queue the prompt. `is_confirmed`: a text with an unfilled placeholder was
-/// confirmed before.
-pub(super) fn send_buttons(
-    idle: &'static str,
-    busy: &'static str,
-    refused: Option<&AppError>,
-    is_confirmed: bool,
-    is_full: bool,
-) -> AnyView {
+/// The buttons that send the form. `is_confirmed`: a text with an unfilled placeholder was confirmed before.
+pub(super) fn send_buttons(idle: &'static str, busy: &'static str, is_confirmed: bool) -> AnyView {
     let warning_field = (!is_confirmed)
         .then(|| view! { <input type="hidden" name="unfilled" value="ask" autocomplete="off" /> });
-    let refused = refused.map(|error| error.code);
     view! {
         {warning_field}
-        <SendButtons idle=idle.to_owned() busy=busy.to_owned() refused is_full />
+        <SendButtons idle=idle.to_owned() busy=busy.to_owned() />
     }
     .into_any()
 }

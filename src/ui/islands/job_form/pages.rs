@@ -5,7 +5,6 @@ use leptos::ev::FocusEvent;
 use leptos::prelude::*;
 
 use super::detect::Lookup;
-use super::suggestions::split;
 use crate::ui::islands::browser;
 use crate::ui::islands::prompt_form::PromptForm;
 use crate::ui::marks::PAGES_FIELD;
@@ -24,7 +23,7 @@ pub(super) fn start(form: PromptForm) {
         form.pauses.track();
         let pages = form.pages.get_untracked();
         let is_typing = browser::focused().as_deref() == Some(PAGES_FIELD.name());
-        unknown.of(written(if is_typing { split(&pages).0 } else { &pages }));
+        unknown.of(written(if is_typing { complete(&pages) } else { &pages }));
     });
 }
 
@@ -43,13 +42,18 @@ fn written(pages: &str) -> String {
     pages.trim().trim_end_matches([',', ' ']).to_owned()
 }
 
+/// The pages before the one that is being typed.
+fn complete(pages: &str) -> &str {
+    pages.rsplit_once(',').map_or("", |(complete, _)| complete)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn page_is_complete_before_a_comma() {
-        assert_eq!(["/a, /b, /c", "/a, ", "/a"].map(|pages| written(split(pages).0)), ["/a, /b", "/a", ""]);
+        assert_eq!(["/a, /b, /c", "/a, ", "/a"].map(|pages| written(complete(pages))), ["/a, /b", "/a", ""]);
         assert_eq!(["/a, ", "/a", ", "].map(written), ["/a", "/a", ""]);
     }
 }

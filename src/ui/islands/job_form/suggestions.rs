@@ -40,7 +40,7 @@ async fn complete(project: String, field: HtmlInputElement, edit: browser::Edit)
 }
 
 /// The text before the last path, and that path.
-pub(super) fn split(value: &str) -> (&str, &str) {
+fn split(value: &str) -> (&str, &str) {
     let at = value.rfind(',').map_or(0, |comma| comma + 1);
     let at = at + value[at..].len() - value[at..].trim_start().len();
     (&value[..at], value[at..].trim_end())

@@ -8,24 +8,21 @@ use model::error::ErrorCode;
 /// The id of the button that confirms a warning.
 pub(super) const CONFIRM: &str = "send-anyway";
 
-/// The send button, labeled `busy` while sending; and one that confirms the warning because of which the form was `refused`. While the hourly budget is
-/// full, the first one queues the prompt. `is_full`: whether it was full when the server rendered the page.
+/// The send button, labeled `busy` while sending; and one that confirms the warning because of which the form was refused. While the hourly budget is
+/// full, the first one queues the prompt.
 #[island]
-pub fn SendButtons(idle: String, busy: String, refused: Option<ErrorCode>, is_full: bool) -> impl IntoView {
-    let form = PromptForm::here();
-    if let Some(form) = form {
-        form.is_full.set(is_full);
-    }
-    let was_full = is_full;
+pub fn SendButtons(idle: String, busy: String) -> impl IntoView {
+    let form = use_context::<PromptForm>();
+    let was_full = form.is_some_and(|form| form.is_full.get_untracked());
     let is_pending = move || form.is_some_and(|form| form.is_pending.get());
-    let is_full = move || form.map_or(is_full, |form| form.is_full.get());
+    let is_full = move || form.is_some_and(|form| form.is_full.get());
     let label = move || match (is_pending(), is_full()) {
         (true, _) => busy.clone(),
         (_, true) => "Add to queue".to_owned(),
         _ => idle.clone(),
     };
     // The name and the label of the button. Its field replaces the one that requests the warning.
-    let confirmed = move || match form.map_or(refused, |form| form.refused.get()) {
+    let confirmed = move || match form.and_then(|form| form.refused.get()) {
         Some(ErrorCode::UnfilledPlaceholder) => ("anyway", "Send anyway"),
         Some(ErrorCode::SimilarJob) => ("similar", "Start another"),
         _ => ("", ""),
